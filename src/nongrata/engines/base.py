@@ -1,0 +1,191 @@
+"""What an engine is: it states what it can do, and does it.
+
+An engine answers *batches* of requests of one reading. It decides nothing: which requests there
+are, in which order, with which parameters, and what a text means is settled above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nongrata.prompts import Messages, PromptTable
+
+Reading = Literal["first_token", "free"]
+"""How an answer is read: from the next-token distribution, or from generated text."""
+
+Tick = Callable[[int], None]
+"""Called by an engine with the number of requests it has just finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can do.
+
+    Parameters
+    ----------
+    label_logprobs
+        ``"full"``: the probability of every token is known; ``"top_n"``: of the most probable
+        ones, the rest as one sum; ``"none"``: only text.
+    deterministic_at_zero
+        Whether a repeat at temperature 0 gives the same text, so that it needs no second pass.
+    is_model
+        False for engines that only imitate a model; shown wherever their output is shown.
+    """
+
+    label_logprobs: Literal["full", "top_n", "none"]
+    deterministic_at_zero: bool
+    is_model: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Requests of one reading, in the order in which they are best answered.
+
+    Parameters
+    ----------
+    reading
+        The reading all of them have.
+    prompts
+        Where a request's text comes from.
+    skeleton, question
+        Row of each request in ``prompts.skeletons`` and ``prompts.questions``; int32, shape (n,).
+    temperature
+        Sampling temperature, shape (n,); ``nan`` for ``first_token``, which serves all of them.
+    replicate
+        0-based replicate, int16, shape (n,); 0 for ``first_token``.
+    key
+        The request hash, uint64, shape (n, 2). Seeds derive from it.
+    """
+
+    reading: Reading
+    prompts: PromptTable
+    skeleton: NDArray[np.int32]
+    question: NDArray[np.int32]
+    temperature: NDArray[np.float64]
+    replicate: NDArray[np.int16]
+    key: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.skeleton)
+
+    def messages(self, i: int) -> Messages:
+        """The text of request `i`, turn by turn."""
+        return self.prompts.messages(int(self.skeleton[i]), int(self.question[i]))
+
+    def labels(self, i: int) -> tuple[str, ...]:
+        """The labels offered in request `i`, in the order shown: ``("A", "B", "C")``."""
+        return self.prompts.labels(int(self.skeleton[i]), int(self.question[i]))
+
+    def seed(self, i: int) -> int:
+        """A 31-bit seed for request `i`, derived from its key."""
+        return int(self.key[i, 0] ^ self.key[i, 1]) & 0x7FFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Next-token probabilities at temperature 1, before any truncation of the distribution.
+
+    Parameters
+    ----------
+    label_logprobs
+        Natural log-probability of each variant of each offered label, in the order *shown*;
+        float32, shape (n, options, variants). ``nan`` where there is no such option or the engine
+        did not return that token.
+    other_logprobs
+        The most probable tokens that are no label, in falling order; float32, shape (n, others),
+        padded with ``nan``. They make every other temperature computable.
+    tail_mass
+        Probability of all tokens that stand in neither of the above, float64, shape (n,).
+    prompt_tokens, cached_tokens
+        Tokens sent, and how many of them the engine had computed before; int32, shape (n,).
+    prompt_digest
+        64-bit hash of exactly the token ids (or bytes) sent; uint64, shape (n,).
+    errors
+        What went wrong, by request; requests not named here succeeded.
+    """
+
+    label_logprobs: NDArray[np.float32]
+    other_logprobs: NDArray[np.float32]
+    tail_mass: NDArray[np.float64]
+    prompt_tokens: NDArray[np.int32]
+    cached_tokens: NDArray[np.int32]
+    prompt_digest: NDArray[np.uint64]
+    errors: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Generations:
+    """Generated texts.
+
+    Parameters
+    ----------
+    texts
+        Distinct texts, without the prompt and without the prefill.
+    text
+        Row of each request in `texts`; int32, shape (n,).
+    truncated
+        Whether the text ended because the token limit was reached; bool, shape (n,).
+    completion_tokens
+        Tokens generated, int32, shape (n,).
+    prompt_tokens, cached_tokens, prompt_digest, errors
+        As in `Scores`.
+    """
+
+    texts: Sequence[str]
+    text: NDArray[np.int32]
+    truncated: NDArray[np.bool_]
+    completion_tokens: NDArray[np.int32]
+    prompt_tokens: NDArray[np.int32]
+    cached_tokens: NDArray[np.int32]
+    prompt_digest: NDArray[np.uint64]
+    errors: Mapping[int, str]
+
+
+class Engine(Protocol):
+    """Who answers. Used as a context manager; leaving it frees what it holds.
+
+    Attributes
+    ----------
+    kind
+        Name of the engine: ``"llamacpp"``.
+    capabilities
+        What it can do.
+    identity
+        Everything about the model and the engine that can change an answer, as JSON values:
+        weight hash, backend and version, dtype, template hash, label variants. Part of every
+        request's hash.
+    provenance
+        What is worth recording but cannot change an answer: file path, threads, load time, notes
+        on what was detected in the chat template.
+    block
+        How many requests it likes to be given at once, at first; the runner adapts it to time.
+    """
+
+    kind: str
+    capabilities: Capabilities
+    identity: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    block: int
+
+    def score(self, batch: Batch, tick: Tick | None = None) -> Scores:
+        """Next-token probabilities for a batch of reading ``first_token``."""
+        ...
+
+    def generate(self, batch: Batch, tick: Tick | None = None) -> Generations:
+        """Texts for a batch of reading ``free``."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
