@@ -25,7 +25,9 @@ class NongrataError(Exception):
     "study.yaml:3: unknown key 'replicats'; write 'replicates'"
     """
 
-    def __init__(self, what: str, *, where: str | Path | None = None, fix: str | None = None) -> None:
+    def __init__(
+        self, what: str, *, where: str | Path | None = None, fix: str | None = None
+    ) -> None:
         self.what = what
         self.where = None if where is None else str(where)
         self.fix = fix

@@ -6,6 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,17 @@ class Question:
         shown = json.dumps([self.context, self.question, self.choices], ensure_ascii=True)
         return hashlib.blake2b(shown.encode(), digest_size=16).digest()
 
+    def field_text(self, name: str) -> str | None:
+        """Text of a further column of the source, if it has one of that name.
+
+        Examples
+        --------
+        >>> q = Question("a", "own", "1 + 1?", ("1", "2"), 1, fields=(("split", "test"),))
+        >>> q.field_text("split")
+        'test'
+        """
+        return next((value for key, value in self.fields if key == name), None)
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet(Sequence[Question]):
@@ -76,6 +91,9 @@ class QuestionSet(Sequence[Question]):
     ----------
     questions
         The questions; their ids must be unique.
+    notes
+        What a reader of these questions should know about how they were loaded. Not part of
+        their identity.
 
     Examples
     --------
@@ -85,8 +103,13 @@ class QuestionSet(Sequence[Question]):
     """
 
     questions: tuple[Question, ...]
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Question, ...]: ...
+    def __getitem__(self, index: int | slice) -> Question | tuple[Question, ...]:
         return self.questions[index]
 
     def __len__(self) -> int:
@@ -102,3 +125,16 @@ class QuestionSet(Sequence[Question]):
             row = [q.id, q.source, q.context, q.question, q.choices, q.answer, q.cluster]
             digest.update(json.dumps(row, ensure_ascii=True).encode() + b"\n")
         return digest.hexdigest()
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return one row per question, all columns, as a polars data frame.
+
+        Examples
+        --------
+        >>> s = QuestionSet((Question("a", "own", "1 + 1?", ("1", "2"), 1),))
+        >>> s.to_frame()["answer"].item()
+        1
+        """
+        from nongrata.questions.storage import questions_to_frame
+
+        return questions_to_frame(self)

@@ -1,8 +1,7 @@
-"""A text -> a choice and an outcome, and by which rule. (Being built.)"""
+"""What became of a request, and what a text says."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -34,10 +33,3 @@ class Parsed:
     outcome: Outcome
     option: int | None
     rule: str
-
-
-def parse_answer(
-    text: str, labels: Sequence[str], options: Sequence[str], *, truncated: bool = False
-) -> Parsed:
-    """Read an answer out of a generated text."""
-    raise NotImplementedError

@@ -1,0 +1,178 @@
+"""Accuracy of every cell, with what unread answers would allow."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from nongrata.analysis.cube import Cube, configuration_label, read_cube
+from nongrata.analysis.result import Result, factor_columns
+from nongrata.stats.accuracy import Floats, accuracy_bounds
+
+if TYPE_CHECKING:
+    import polars as pl
+    import xarray as xr
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyRow:
+    """Accuracy of one cell, or of one persona or configuration over its cells, in per cent.
+
+    Parameters
+    ----------
+    model, persona, levels
+        Which; `persona` is None for a configuration, `levels` is None for a persona.
+    is_control
+        Whether the persona is a control; None for a configuration.
+    duplicate
+        Whether the cell's requests are those of an earlier cell; None unless it is a cell.
+    accuracy
+        Unread answers counted as wrong. Mean over replicates, then over cells that have answers.
+    if_unread_right
+        Unread answers counted as right: no accuracy above this is compatible with the answers.
+    read_only
+        Unread answers dropped.
+    answers, missing
+        Answers there are, and those that are missing (errors, or not obtained).
+    reason
+        Why the accuracies are undefined, else empty.
+    """
+
+    model: str
+    persona: str | None
+    levels: tuple[Any, ...] | None
+    is_control: bool | None
+    duplicate: bool | None
+    accuracy: float
+    if_unread_right: float
+    read_only: float
+    answers: int
+    missing: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyTable(Result):
+    """Accuracy per cell, persona and configuration. A property of prompts, never of people."""
+
+    factors: tuple[str, ...]
+    cells: tuple[AccuracyRow, ...]
+    personas: tuple[AccuracyRow, ...]
+    configurations: tuple[AccuracyRow, ...]
+    kind: Literal["accuracy"] = "accuracy"
+
+    def __str__(self) -> str:
+        values = [row.accuracy for row in self.cells if not row.reason]
+        if not values:
+            return "accuracy: no answers yet"
+        return (
+            f"accuracy of {len(self.cells)} cells: {min(values):.1f}% to {max(values):.1f}%, "
+            f"mean {math.fsum(values) / len(values):.1f}%"
+        )
+
+    def to_dataframe(self) -> pl.DataFrame:
+        """One row per cell, one column per factor."""
+        import polars as pl
+
+        fixed = (
+            *("model", "persona", "is_control", "duplicate", "configuration"),
+            *("accuracy", "if_unread_right", "read_only", "answers", "missing", "reason"),
+        )
+        columns: dict[str, list[Any]] = {
+            name: [getattr(row, name) for row in self.cells]
+            for name in fixed
+            if name != "configuration"
+        }
+        columns["configuration"] = [configuration_label(row.levels or ()) for row in self.cells]
+        names = factor_columns(self.factors, fixed)
+        for i, name in enumerate(names):
+            columns[name] = [(row.levels or ())[i] for row in self.cells]
+        frame = pl.DataFrame(columns, strict=False)
+        return frame.select([*fixed[:4], *names, *fixed[4:]]).with_columns(
+            pl.col("accuracy", "if_unread_right", "read_only").cast(pl.Float64).fill_nan(None)
+        )
+
+
+def accuracy_table(responses: xr.Dataset) -> AccuracyTable:
+    """Accuracy of every model, persona and configuration, in per cent.
+
+    Parameters
+    ----------
+    responses
+        A Dataset of responses.
+    """
+    cube = read_cube(responses)
+    cells: list[AccuracyRow] = []
+    personas: list[AccuracyRow] = []
+    configurations: list[AccuracyRow] = []
+    K = len(cube.levels)
+    levels = [cube.configuration(c) for c in range(K)]
+    for m, model in enumerate(cube.models):
+        three, n = _cells(cube, m)
+        wanted = cube.replicates * len(cube.questions)
+        for p, persona in enumerate(cube.personas):
+            control = bool(cube.is_control[p])
+            cells.extend(
+                _row(
+                    three[:, p, c], int(n[p, c]), wanted, model=model, persona=persona,
+                    levels=levels[c], is_control=control, duplicate=bool(cube.duplicate[p, c]),
+                )
+                for c in range(K)
+            )  # fmt: skip
+            personas.append(
+                _row(
+                    _mean(three[:, p], axis=-1), int(n[p].sum()), wanted * K,
+                    model=model, persona=persona, is_control=control,
+                )
+            )  # fmt: skip
+        labels = ~cube.is_control if (~cube.is_control).any() else np.ones_like(cube.is_control)
+        configurations.extend(
+            _row(
+                _mean(three[:, labels, c], axis=-1), int(n[labels, c].sum()),
+                wanted * int(labels.sum()), model=model, levels=levels[c],
+            )
+            for c in range(K)
+        )  # fmt: skip
+    return AccuracyTable(cube.factors, tuple(cells), tuple(personas), tuple(configurations))
+
+
+def _cells(cube: Cube, model: int) -> tuple[Floats, Floats]:
+    """Accuracy, upper bound and accuracy of read answers, (3, P, K), and answers, (P, K)."""
+    answers = cube.answers(model)
+    bounds = accuracy_bounds(answers.correct, answers.outcome)
+    each = np.stack([bounds.low, bounds.high, bounds.read_only])
+    return 100.0 * _mean(each, axis=-1), bounds.present.sum(axis=-1)
+
+
+def _mean(values: Floats, axis: int) -> Floats:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a mean of nothing is nan, as it should be
+        return np.asarray(np.nanmean(values, axis=axis))
+
+
+def _row(
+    three: Floats,
+    answers: int,
+    wanted: int,
+    *,
+    model: str,
+    persona: str | None = None,
+    levels: tuple[Any, ...] | None = None,
+    is_control: bool | None = None,
+    duplicate: bool | None = None,
+) -> AccuracyRow:
+    low, high, read = (float(v) for v in three)
+    if answers == 0:
+        reason = "no answers yet"
+    elif math.isnan(read):
+        reason = "no answer could be read, so read_only is undefined"
+    else:
+        reason = ""
+    return AccuracyRow(
+        model, persona, levels, is_control, duplicate, low, high, read, answers,
+        wanted - answers, reason,
+    )  # fmt: skip

@@ -1,0 +1,47 @@
+"""The command that shows everything once: a real small model, embedded questions, a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nongrata.cli.options import console, error_console
+from nongrata.terminal import visible
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", metavar="RUN", help="The run directory.")] = Path(
+        "demo-run"
+    ),
+) -> None:
+    """Run a small study of all 48 configurations on a real model, and print what is stable.
+
+    Fetches a model of 93 MB once (SmolLM2-135M-Instruct), asks it 984 requests on the processor,
+    about four minutes on two cores, and goes on where it was if it is stopped.
+    """
+    from nongrata.analysis import analyze
+    from nongrata.cli.progress import RunProgress
+    from nongrata.loading import load_study
+    from nongrata.report.terminal import render_analysis
+    from nongrata.responses import load_run
+    from nongrata.runner import run_study
+
+    shown = error_console()
+    shown.print("demo: 6 labels x 48 configurations x 6 questions, asked of SmolLM2-135M-Instruct")
+    try:
+        with RunProgress(shown) as progress:
+            summary = run_study(load_study("demo"), out, progress)
+    except KeyboardInterrupt:
+        shown.print("\nstopped; the same command goes on from what is committed")
+        raise SystemExit(130) from None
+    result = console()
+    result.print(str(summary))
+    result.print(render_analysis(analyze(load_run(out))))
+    result.print(
+        f"\nEverything is in {visible(str(out))}. Look closer:\n"
+        f"  nongrata show {visible(str(out))} --question starter/knowledge/01 --persona a-human\n"
+        f"  nongrata analyze {visible(str(out))} --json\n"
+        f"  nongrata plan paper"
+    )

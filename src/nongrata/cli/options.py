@@ -1,0 +1,52 @@
+"""Options and output habits that the commands share."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+StudyArgument = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study file, or a preset: paper, demo, smoke.")
+]
+RunArgument = Annotated[
+    Path, typer.Argument(metavar="RUN", help="A run directory.", show_default=False)
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY.KEY=VALUE",
+        help="Override a value of the study; may be repeated. List items go by id or index: "
+        "--set models.demo.workers=1",
+    ),
+]
+LimitOption = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        min=1,
+        metavar="N",
+        help="Ask only N questions, taken from the sources in turn. Marks all output as no result.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
+
+
+def console() -> Console:
+    """For results: standard output; respects NO_COLOR, width and pipes."""
+    return Console(highlight=False, markup=False)
+
+
+def error_console() -> Console:
+    """For progress and notes: standard error."""
+    return Console(stderr=True, highlight=False, markup=False)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document, ASCII only, so that nothing in it can steer a terminal."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n")

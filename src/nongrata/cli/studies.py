@@ -1,0 +1,284 @@
+"""Commands about asking: init, plan, run, status, schema."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from nongrata.cli.options import (
+    JsonOption,
+    LimitOption,
+    RunArgument,
+    SetOption,
+    StudyArgument,
+    console,
+    error_console,
+    print_json,
+)
+from nongrata.errors import NongrataError
+from nongrata.terminal import visible
+
+
+def init(
+    path: Annotated[Path, typer.Argument(help="Where to write the study.")] = Path("study.yaml"),
+    preset: Annotated[
+        str | None, typer.Option(help="Start from a preset instead: paper, demo, smoke.")
+    ] = None,
+) -> None:
+    """Write a commented study to start from."""
+    from nongrata.presets import preset_text
+
+    if preset is None:
+        text = resources.files("nongrata.presets").joinpath("template.yaml").read_text("utf-8")
+    else:
+        text = preset_text(preset)
+    try:
+        with path.open("x", encoding="utf-8") as handle:
+            handle.write(text)
+    except FileExistsError:
+        raise NongrataError(
+            "this file exists", where=path, fix="give another path; nothing was written"
+        ) from None
+    except OSError as error:
+        raise NongrataError(f"cannot be written: {error.strerror}", where=path) from None
+    out = console()
+    out.print(f"wrote {visible(str(path))}")
+    out.print(f"next: nongrata plan {visible(str(path))}")
+
+
+def plan(
+    study: StudyArgument,
+    overrides: SetOption = None,
+    limit: LimitOption = None,
+    show: Annotated[
+        int, typer.Option("--show", min=0, metavar="N", help="Show N prompts as they are sent.")
+    ] = 0,
+    speed: Annotated[
+        float | None,
+        typer.Option(min=1e-6, metavar="X", help="Passes a second, for the time it will take."),
+    ] = None,
+    speed_from: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Take the speed that was measured in a run."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count what a study asks and what that takes, without asking anything."""
+    from nongrata.loading import load_study
+    from nongrata.plan_summary import plan_study, prompt_examples, summarise_plan
+
+    loaded = load_study(study, overrides or ())
+    planned, questions, mean_chars, known = plan_study(loaded, limit)
+    speeds = _speeds(loaded.study.models, speed, speed_from)
+    summary = summarise_plan(
+        loaded, planned, questions, mean_chars, questions_known=known, speeds=speeds
+    )
+    examples = prompt_examples(planned, show) if show else []
+    if as_json:
+        from dataclasses import asdict
+
+        value: dict[str, Any] = {**summary.as_dict(), "limit": limit}
+        if show:
+            value["prompts"] = [asdict(example) for example in examples]
+        print_json(value)
+        return
+    out = console()
+    if limit is not None:
+        out.print(f"LIMITED to {limit} questions: not a result", style="bold yellow")
+    out.print(_plan_table(summary))
+    if not known:
+        out.print(
+            "The question files are not here; the declared numbers were used.", style="yellow"
+        )
+    for number, example in enumerate(examples, 1):
+        _print_example(out, number, example)
+
+
+def _speeds(models: Any, speed: float | None, run: Path | None) -> dict[str, float]:
+    if speed is not None:
+        return {spec.id: speed for spec in models}
+    if run is None:
+        return {}
+    from nongrata.manifest import Manifest
+
+    asked: dict[str, int] = {}
+    seconds: dict[str, float] = {}
+    for session in Manifest.read(run).sessions:
+        for model, count in session.requests_by_model.items():
+            asked[model] = asked.get(model, 0) + count
+            spent = session.seconds_by_model.get(model, 0.0)
+            seconds[model] = seconds.get(model, 0.0) + spent
+    return {model: asked[model] / seconds[model] for model in asked if seconds[model] > 0}
+
+
+def _plan_table(summary: Any) -> Table:
+    table = Table("", "per model", "all models", title=f"Plan of {summary.study}", box=None)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    n = len(summary.models)
+    levels = " x ".join(f"{count} {name}" for name, count in summary.factors.items())
+
+    def row(name: str, one: float, unit: str = "") -> None:
+        table.add_row(name, f"{one:,}{unit}", f"{one * n:,}{unit}")
+
+    table.add_row("models", "", f"{n}")
+    table.add_row(
+        "labels", f"{summary.labels} ({summary.controls} of them controls)", ""
+    )
+    table.add_row("configurations", f"{summary.configurations} ({levels})", "")
+    row("evaluations (label x configuration)", summary.evaluations_per_model)
+    table.add_row("questions", f"{summary.questions:,}", "")
+    table.add_row("replicates at positive temperature", f"{summary.replicates}", "")
+    row("answers", summary.answers_per_model)
+    table.add_row(
+        "distinct prompts a question", f"{summary.distinct_prompts_per_question:,}", ""
+    )
+    names = {
+        "first_token": "single passes a question (serve all temperatures)",
+        "free": "generations a question",
+    }
+    for reading, passes in summary.passes_per_question.items():
+        answers = summary.answers_per_question[reading]
+        table.add_row(names[reading], f"{passes:,} for {answers:,} answers", "")
+    row("passes", summary.passes_per_model)
+    row("prompt tokens, about", summary.prompt_tokens_per_model)
+    row("generated tokens, at most", summary.completion_tokens_per_model)
+    table.add_row("disk, about", "", _bytes(summary.disk_bytes))
+    for model, hours in summary.hours.items():
+        speed = summary.passes_per_second[model]
+        table.add_row(f"time of {model}", f"{_hours(hours)} at {speed:,.1f} passes/s", "")
+    if not summary.hours:
+        table.add_row("time", "give --speed or --speed-from", "")
+    return table
+
+
+def _print_example(out: Any, number: int, example: Any) -> None:
+    levels = ", ".join(f"{factor} {level}" for factor, level in example.levels.items())
+    out.print(
+        f"\nPrompt {number}: {visible(example.persona)}, {levels}, "
+        f"question {visible(example.question)}, read as {example.reading}",
+        style="bold",
+    )
+    for turn, text in (
+        ("system", example.system),
+        ("user", example.user),
+        ("assistant begins", example.prefill),
+    ):
+        if turn == "assistant begins" and not text:
+            continue
+        out.print(f"[{turn}]", style="cyan")
+        out.print(visible(text) if text else "(empty)", soft_wrap=True)
+
+
+def run(
+    study: StudyArgument,
+    out: Annotated[Path, typer.Option("--out", metavar="RUN", help="The run directory.")],
+    overrides: SetOption = None,
+    limit: LimitOption = None,
+    retry_errors: Annotated[
+        bool, typer.Option("--retry-errors", help="Ask again what ended in an error.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask what a study asks, or go on with it; the same command again loses nothing."""
+    from nongrata.cli.progress import RunProgress
+    from nongrata.loading import load_study
+    from nongrata.runner import run_study
+
+    loaded = load_study(study, overrides or ())
+    shown = error_console()
+    try:
+        with RunProgress(shown) as progress:
+            summary = run_study(loaded, out, progress, limit=limit, retry_errors=retry_errors)
+    except KeyboardInterrupt:
+        shown.print("\nstopped; the same command goes on from what is committed")
+        raise SystemExit(130) from None
+    if as_json:
+        print_json(
+            {
+                "kind": "run",
+                "run": str(out),
+                "requests": summary.requests,
+                "requests_before": summary.requests_before,
+                "answers": summary.answers,
+                "seconds": round(summary.seconds, 3),
+                "errors": summary.errors,
+                "limit": summary.limit,
+                "damage": [
+                    {"shard": item.name, "what": item.what, "rows": item.rows}
+                    for item in summary.damage
+                ],
+            }
+        )
+        return
+    result = console()
+    if limit is not None:
+        result.print(f"LIMITED to {limit} questions: not a result", style="bold yellow")
+    result.print(str(summary))
+    if summary.errors:
+        result.print(
+            f"{summary.errors:,} requests ended in an error: see nongrata status; "
+            "--retry-errors asks them again",
+            style="yellow",
+        )
+    result.print(f"next: nongrata analyze {visible(str(out))}")
+
+
+def status(run: RunArgument, as_json: JsonOption = False) -> None:
+    """Say how far a run is, and whether all of it is whole."""
+    from nongrata.run_status import run_status
+
+    found = run_status(run)
+    if as_json:
+        print_json(found.as_dict())
+        return
+    out = console()
+    for line in found.warnings():
+        out.print(visible(line), style="bold yellow")
+    table = Table(
+        "model", "requests", "of", "done", "answers", "answered", "unparsed", "refused",
+        "truncated", "error", "tokens cached", title=f"Run of {visible(found.study)}", box=None,
+    )  # fmt: skip
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for model in found.models:
+        share = model.outcome_shares
+        table.add_row(
+            visible(model.id),
+            f"{model.requests:,}",
+            f"{model.requests_in_all:,}",
+            f"{model.requests / max(1, model.requests_in_all):.1%}",
+            f"{model.answers:,}",
+            *(f"{share[name]:.1%}" if name in share else "-" for name in
+              ("answered", "unparsed", "refused", "truncated", "error")),
+            f"{model.cached_share:.0%}" if model.cached_share is not None else "-",
+        )  # fmt: skip
+    out.print(table)
+    out.print("Shares are of generated texts; single passes hold a whole distribution instead.")
+
+
+def schema() -> None:
+    """Print the JSON Schema of a study file, for editors."""
+    from nongrata.study_schema import study_schema
+
+    print_json(study_schema())
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:,.0f} {unit}"
+        count /= 1000
+    return f"{count:,.1f} TB"
+
+
+def _hours(hours: float) -> str:
+    if hours < 1 / 60:
+        return f"{hours * 3600:.0f} s"
+    if hours < 1:
+        return f"{hours * 60:.0f} min"
+    return f"{hours:,.1f} h"

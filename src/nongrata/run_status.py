@@ -1,0 +1,173 @@
+"""How far a run is, and whether all of it is whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nongrata.manifest import Manifest
+from nongrata.plan import READINGS, Plan
+from nongrata.run_folder import read_content
+from nongrata.store import Damage, Store
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """One model's part of a run.
+
+    Parameters
+    ----------
+    id
+        The model.
+    simulated
+        Whether its answers are simulated.
+    requests, requests_in_all
+        Passes committed, and those the study needs.
+    answers, answers_in_all
+        The same in answers of the design.
+    outcomes
+        Count of each outcome among generated texts, and of errors among all passes.
+    cached_share
+        Share of prompt tokens that the engine did not have to compute, where it says so.
+    """
+
+    id: str
+    simulated: bool
+    requests: int
+    requests_in_all: int
+    answers: int
+    answers_in_all: int
+    outcomes: Mapping[str, int]
+    cached_share: float | None
+
+    @property
+    def outcome_shares(self) -> dict[str, float]:
+        """Share of each outcome among generated texts."""
+        total = sum(self.outcomes.values())
+        return {name: count / total for name, count in self.outcomes.items()} if total else {}
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """A run directory, as it stands."""
+
+    run: str
+    study: str
+    limit: int | None
+    complete: bool
+    models: tuple[ModelStatus, ...]
+    damage: tuple[Damage, ...]
+    bytes: int
+    kind: str = "status"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+    def warnings(self) -> list[str]:
+        """What a reader must know first."""
+        lines = []
+        if self.limit is not None:
+            lines.append(f"LIMITED to {self.limit} questions: not a result")
+        simulated = [model.id for model in self.models if model.simulated]
+        if simulated:
+            lines.append(f"SIMULATED answers, no model was asked: {', '.join(simulated)}")
+        lines += [
+            f"{item.name} is {item.what} ({item.rows:,} requests): run the same study again to "
+            "repair it"
+            for item in self.damage
+        ]
+        return lines
+
+
+def run_status(folder: Path) -> RunStatus:
+    """Describe a run directory from its own files.
+
+    Parameters
+    ----------
+    folder
+        The run directory; it may be in use by a running process.
+    """
+    manifest = Manifest.read(folder)
+    content = read_content(folder)
+    store = Store(folder)
+    models = []
+    for spec in content.study.models:
+        record = manifest.models.get(spec.id)
+        plan = content.plan(
+            deterministic_at_zero=record is None or record.deterministic_at_zero
+        )
+        counted = _Count(plan)
+        for path in store.paths(spec.id):
+            counted.add(path)
+        models.append(
+            ModelStatus(
+                id=spec.id,
+                simulated=spec.engine == "simulated",
+                requests=store.rows(spec.id),
+                requests_in_all=sum(plan.size(reading) for reading in READINGS),
+                answers=counted.answers,
+                answers_in_all=sum(
+                    int(plan.answers(part).sum())
+                    for reading in READINGS
+                    for part in plan.slices(reading, 1_000_000)
+                ),
+                outcomes=dict(counted.outcomes),
+                cached_share=counted.cached / counted.tokens if counted.tokens else None,
+            )
+        )
+    return RunStatus(
+        run=str(folder),
+        study=content.study.name,
+        limit=manifest.limit,
+        complete=all(m.requests == m.requests_in_all for m in models) and not store.damage,
+        models=tuple(models),
+        damage=tuple(store.damage),
+        bytes=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+    )
+
+
+class _Count:
+    """Answers, outcomes and tokens of a model's shards, one shard at a time."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._weight: dict[tuple[int, float | None], int] = {}
+        for reading in READINGS:
+            for row, heat in plan.passes[reading]:
+                at = None if reading == "first_token" else float(heat)
+                key = int(plan.prompts.skeleton_digests[int(row), 0])
+                self._weight[key, at] = self._cells(int(row), at)
+        self.answers = 0
+        self.outcomes: Counter[str] = Counter()
+        self.tokens = 0
+        self.cached = 0
+
+    def _cells(self, skeleton: int, heat: float | None) -> int:
+        plan = self._plan
+        total = 0
+        for configuration, temperature in enumerate(plan.temperature):
+            if heat is not None and float(temperature) != heat:
+                continue
+            cells = int((plan.skeleton_of[:, configuration] == skeleton).sum())
+            total += cells * (plan.answers_at(float(temperature)) if heat is None else 1)
+        return total
+
+    def add(self, path: Path) -> None:
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        names = ["skeleton", "temperature", "outcome", "prompt_tokens", "cached_tokens"]
+        table = pq.read_table(path, columns=names)
+        groups = table.group_by(["skeleton", "temperature"]).aggregate([([], "count_all")])
+        for row in groups.to_pylist():
+            weight = self._weight.get((row["skeleton"], row["temperature"]), 0)
+            self.answers += weight * int(row["count_all"])
+        for entry in pc.value_counts(table["outcome"].combine_chunks()):
+            if entry["values"].as_py() is not None:
+                self.outcomes[str(entry["values"].as_py())] += int(entry["counts"].as_py())
+        self.tokens += pc.sum(table["prompt_tokens"]).as_py() or 0
+        self.cached += pc.sum(table["cached_tokens"]).as_py() or 0

@@ -1,0 +1,18 @@
+"""Fixtures for all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real question files, which is not part of the repository."""
+    given = os.environ.get("NONGRATA_SHARED")
+    folder = Path(given) if given else Path(__file__).parents[2] / "shared"
+    if not (folder / "data").is_dir():
+        pytest.skip("no shared data: set NONGRATA_SHARED to the folder that holds data/")
+    return folder
