@@ -243,5 +243,3 @@ def prompt_examples(plan: Plan, number: int) -> list[PromptExample]:
             )
         )
     return examples
-
-

@@ -97,9 +97,7 @@ def run_status(folder: Path) -> RunStatus:
     models = []
     for spec in content.study.models:
         record = manifest.models.get(spec.id)
-        plan = content.plan(
-            deterministic_at_zero=record is None or record.deterministic_at_zero
-        )
+        plan = content.plan(deterministic_at_zero=record is None or record.deterministic_at_zero)
         counted = _Count(plan)
         for path in store.paths(spec.id):
             counted.add(path)

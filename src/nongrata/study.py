@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from nongrata.model_specs import ModelSpec
 from nongrata.personas import Persona, load_personas, published_personas
 from nongrata.questions.source import SourceSpec
 from nongrata.templates import fields_of
-from nongrata.yaml_files import StrictModel, did_you_mean
+from nongrata.yaml_files import Key, Misplaced, StrictModel, did_you_mean, one_sentence
 
 Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=80)]
 """A name that is safe in file names, tables and command lines."""
@@ -257,7 +257,8 @@ class Study(StrictModel):
     ...     "models": [{"id": "sim", "engine": "simulated"}],
     ...     "questions": {"sources": [{"id": "own", "format": "starter", "take": 3}]},
     ...     "personas": {"preset": "published", "only": ["a-human", "no-persona"]},
-    ...     "slots": {"persona_prompt": "You are {persona}.", "instruction": "Pick one option."},
+    ...     "slots": {"persona_prompt": "You are {persona}.", "instruction": "Pick one.",
+    ...               "reminder": ""},
     ...     "factors": [{"name": "temperature", "sets": "temperature", "levels": [0, 1]}],
     ... })
     >>> [level.id for level in study.factors[0].levels]
@@ -301,44 +302,78 @@ class Study(StrictModel):
 
     def _check_slots(self) -> None:
         standing = self.prompt.slots
-        texts = list(self.slots.items())
-        for factor in self.factors:
-            for level in factor.levels:
-                texts += level.slots.items()
-        for slot, text in texts:
+        for slot, text, at in self._slot_texts():
             if slot not in standing:
                 guess = did_you_mean(slot, standing)
                 hint = f"did you mean '{guess}'?" if guess else f"known: {', '.join(standing)}"
-                raise ValueError(f"the slot '{slot}' stands in no turn of the prompt; {hint}")
-            for name in fields_of(text):
+                raise Misplaced(f"the slot '{slot}' stands in no turn of the prompt; {hint}", at)
+            try:
+                fields = fields_of(text)
+            except ValueError as error:
+                raise Misplaced(str(error), at) from None
+            for name in fields:
                 if name != "persona":
-                    raise ValueError(
+                    raise Misplaced(
                         f"the text of slot '{slot}' has the field {{{name}}}; only {{persona}} is "
-                        "known there (write {{ and }} for braces)"
+                        "known there (write {{ and }} for braces)",
+                        at,
                     )
                 if slot not in self.prompt.persona_slots:
-                    raise ValueError(
+                    raise Misplaced(
                         f"the slot '{slot}' names {{persona}} but is not among "
-                        "prompt.persona_slots, so it would be sent without a persona"
+                        "prompt.persona_slots, so it would be sent without a persona",
+                        at,
                     )
-        filled = {slot for slot, _ in texts}
+        filled = {slot for slot, _, _ in self._slot_texts()}
         for slot in standing:
             if slot not in filled:
-                raise ValueError(f"the slot '{slot}' is filled by no factor and not under slots")
+                raise Misplaced(
+                    f"the slot '{slot}' is filled by no factor and not under slots", ["prompt"]
+                )
+
+    def _slot_texts(self) -> Iterator[tuple[str, str, tuple[Key, ...]]]:
+        """Every slot text, with its place in the file."""
+        for slot, text in self.slots.items():
+            yield slot, text, ("slots", slot)
+        for f, factor in enumerate(self.factors):
+            for i, level in enumerate(factor.levels):
+                for slot, text in level.slots.items():
+                    yield slot, text, ("factors", f, "levels", i, "slots", slot)
 
     def _check_one_owner_per_setting(self) -> None:
         owner: dict[str, str] = {}
-        for factor in self.factors:
+        for f, factor in enumerate(self.factors):
             keys = {f"setting '{key}'" for level in factor.levels for key in level.set}
             keys |= {f"slot '{key}'" for level in factor.levels for key in level.slots}
             for key in sorted(keys):
                 if key in owner:
-                    raise ValueError(
+                    raise Misplaced(
                         f"the {key} is given by two factors, '{owner[key]}' and '{factor.name}'; "
-                        "let one of them own it"
+                        "let one of them own it",
+                        ("factors", f),
                     )
                 owner[key] = factor.name
-        # resolve every configuration once, so that a bad value is found before anything runs
+            for i, level in enumerate(factor.levels):
+                missing = sorted(
+                    {key for other in factor.levels for key in other.slots} - level.slots.keys()
+                )
+                if missing and missing[0] not in self.slots:
+                    raise Misplaced(
+                        f"level '{level.id}' does not fill the slot '{missing[0]}', which other "
+                        f"levels of '{factor.name}' fill; give it a text, or an empty one",
+                        ("factors", f, "levels", i),
+                    )
+        self._check_settings()
+
+    def _check_settings(self) -> None:
+        """Resolve every configuration, so that a bad value is found before anything runs."""
+        for f, factor in enumerate(self.factors):
+            for i, level in enumerate(factor.levels):
+                try:
+                    Settings.model_validate(self.settings.model_dump() | level.set)
+                except ValidationError as error:
+                    at = ("factors", f, "levels", i)
+                    raise Misplaced(one_sentence(error), at) from None
         for configuration in self.configurations():
             self.resolve(configuration)
 

@@ -35,6 +35,22 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
+class Misplaced(ValueError):  # noqa: N818
+    """A mistake found by looking at several places, told at the one to mend.
+
+    Parameters
+    ----------
+    what
+        The mistake.
+    at
+        Path of the place, from the model whose validator raises this.
+    """
+
+    def __init__(self, what: str, at: Sequence[Key]) -> None:
+        super().__init__(what)
+        self.at = tuple(at)
+
+
 class StrictModel(BaseModel):
     """A part of a file a user writes: frozen, and unknown keys are refused with a suggestion."""
 
@@ -243,10 +259,11 @@ def validate(model: type[Model], document: Document) -> Model:
 def explain(error: ValidationError, document: Document) -> NongrataError:
     """Turn pydantic's error list into one sentence about the first mistake.
 
-    Mistakes in the spelling of keys come first: they tend to cause the others.
+    Mistakes in the spelling of keys come first, for they cause others; missing keys come last.
     """
     found = error.errors(include_url=False, include_input=True)
-    found.sort(key=lambda item: item["type"] not in {"unknown_key", "extra_forbidden"})
+    rank = {"unknown_key": 0, "extra_forbidden": 0, "missing": 2}
+    found.sort(key=lambda item: rank.get(item["type"], 1))
     first = found[0]
     context = first.get("ctx") or {}
     path: tuple[Key, ...] = first["loc"]
@@ -262,13 +279,41 @@ def explain(error: ValidationError, document: Document) -> NongrataError:
         what = f"the key '{path[-1]}' is missing"
         fix = "add it"
     elif first["type"] in {"value_error", "assertion_error"}:
-        what = str(context.get("error", first["msg"]))
+        cause = context.get("error", first["msg"])
+        what = str(cause)
+        path = (*path, *getattr(cause, "at", ()))
     else:
-        given = repr(first["input"])
-        shown = given if len(given) <= 60 else given[:57] + "..."
-        message = first["msg"]
-        what = f"{message[0].lower()}{message[1:]} (found {shown})"
+        what = _refusal(first)
     more = len(found) - 1
     if more and fix is None:
         fix = f"mend it and run again ({more} more mistake{'s' if more > 1 else ''} after it)"
     return NongrataError(what, where=document.where(path), fix=fix)
+
+
+def one_sentence(error: ValidationError) -> str:
+    """Tell the first mistake of a model that stands in no file of its own.
+
+    Examples
+    --------
+    >>> class Size(StrictModel):
+    ...     width: int
+    >>> try:
+    ...     Size(width="big")
+    ... except ValidationError as error:
+    ...     print(one_sentence(error))
+    width: input should be a valid integer, unable to parse string as an integer (found 'big')
+    """
+    first = error.errors(include_url=False, include_input=True)[0]
+    field = ".".join(str(key) for key in first["loc"])
+    if first["type"] in {"value_error", "assertion_error"}:
+        said = str((first.get("ctx") or {}).get("error", first["msg"]))
+    else:
+        said = _refusal(first)
+    return f"{field}: {said}" if field else said
+
+
+def _refusal(item: Any) -> str:
+    given = repr(item["input"])
+    shown = given if len(given) <= 60 else given[:57] + "..."
+    message = item["msg"]
+    return f"{message[0].lower()}{message[1:]} (found {shown})"

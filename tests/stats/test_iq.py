@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import reference
 from designs import designs, random_design
 from nongrata.stats.iq import (
+    expected_histogram,
     expected_sizes,
     inclusion,
     instability_of_questions,
-    mean_symmetric_polynomials,
     right_count_histogram,
 )
 
@@ -34,8 +34,8 @@ def test_union_and_intersection_against_vegan(shared, name):
     for m, row in enumerate(known):
         assert both[0, m] == pytest.approx(float(row["expected_intersection"]), abs=1e-9)
         assert either[0, m] == pytest.approx(float(row["expected_union"]), abs=1e-9)
-    polynomials = mean_symmetric_polynomials(present.astype(float)).sum(axis=1)
-    assert polynomials == pytest.approx(both[0], abs=1e-9)
+    certain = expected_histogram(present[None].astype(float))
+    assert certain == pytest.approx(right_count_histogram(present[None]), abs=1e-9)
     curve = instability_of_questions(present[None]).curve
     ratio = [float(r["expected_intersection"]) / float(r["expected_union"]) for r in known]
     assert curve == pytest.approx([100 * (1 - r) for r in ratio], abs=1e-6)
@@ -123,6 +123,18 @@ def test_the_seed_example():
         iq = 100 * (1 - both[0] / either[0])
         assert iq[11] == pytest.approx(at_12, abs=1e-3)
         assert iq[47] == pytest.approx(at_48, abs=1e-3)
+
+
+def test_expected_histogram_gives_the_symmetric_polynomials():
+    """S3: E|intersection of m| is sum_q e_m(theta_q) / C(K, m), and the union by complement."""
+    theta = np.random.default_rng(5).random((1, 6, 9))
+    both, either = expected_sizes(expected_histogram(theta))
+    for m in range(1, 7):
+        # The coefficients of prod (1 + x_c z) are the elementary symmetric polynomials.
+        e = sum(np.poly(-theta[0, :, q])[m] for q in range(9)) / comb(6, m)
+        e_wrong = sum(np.poly(theta[0, :, q] - 1)[m] for q in range(9)) / comb(6, m)
+        assert both[0, m - 1] == pytest.approx(e, rel=1e-10)
+        assert either[0, m - 1] == pytest.approx(9 - e_wrong, rel=1e-10)
 
 
 def test_inclusion_is_the_ratio_of_binomials():

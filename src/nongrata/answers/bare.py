@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from collections.abc import Iterator
 
 from nongrata.answers.reading import Page, Reading
@@ -21,7 +22,7 @@ NONE_OF = re.compile(r"\b(?:none|neither|all|any) of (?:the|these|them|those)\b"
 _SENTENCE_ENDS = re.compile(r"[.!?\n](?=\s|$)")
 _TOO_COMMON = frozenset(
     "yes no not neutral neither either none both all any true false some other others unknown more"
-    " less same most one two never always maybe good bad and but the".split()
+    " less same most one two never always maybe good bad and but the than of a an them it at in on to is".split()
 )
 _SHORTEST_NAMED = 3
 
@@ -34,7 +35,10 @@ def lines(page: Page) -> list[Reading]:
     """
     kept: list[Reading] = []
     run: list[Reading] = []
-    for line in _option_lines(page):
+    for line, begins_with in _option_lines(page):
+        if line is None and run and begins_with is not None and begins_with > (run[-1].option or 0):
+            run.append(replace(run[-1], option=begins_with))
+            continue
         again = line is not None and line.option is not None and line.option in _options(run)
         if line is None or again:
             kept += run if len(run) == 1 else []
@@ -47,7 +51,7 @@ def lines(page: Page) -> list[Reading]:
 def is_list(page: Page) -> bool:
     """Whether at least two lines begin with different options."""
     options = {page.line_label(start) for start, _ in _spans(page.low)}
-    options |= {line.option for line in _option_lines(page) if line is not None}
+    options |= {line.option for line, _ in _option_lines(page) if line is not None}
     return len(options - {None}) > 1
 
 
@@ -55,15 +59,15 @@ def _options(readings: list[Reading]) -> set[int | None]:
     return {reading.option for reading in readings}
 
 
-def _option_lines(page: Page) -> Iterator[Reading | None]:
-    """For each line that is not blank: the option it is, or None."""
+def _option_lines(page: Page) -> Iterator[tuple[Reading | None, int | None]]:
+    """For each line that is not blank: the option it is, and the option whose label begins it."""
     for start, end in _spans(page.low):
         prefix = _PREFIX.match(page.low, start, end)
         at = prefix.end() if prefix else start
         if at < end:
             reading = page.value(at, at)
             whole = _LINE_END.match(page.low, reading.covers) if reading else None
-            yield reading if whole and whole.end() >= end else None
+            yield reading if whole and whole.end() >= end else None, page.line_label(start)
 
 
 def _spans(low: str) -> Iterator[tuple[int, int]]:
@@ -81,9 +85,9 @@ def leading_label(page: Page) -> Reading | None:
     at = prefix.end() if prefix else 0
     label = page.labels.token.match(page.shown, at)
     reading = page.value(at, at)
-    if label is None or reading is None or not reading.by_label:
+    if reading is None or not reading.by_label:
         return None
-    if reading.undecided:
+    if reading.undecided or label is None:
         return reading
     own = reading.covers > label.end()
     end = label.end("label")
@@ -92,6 +96,8 @@ def leading_label(page: Page) -> Reading | None:
             return None
         if label["label"].isdigit() and not label["close"] and page.low.startswith(".", end):
             return None  # the first point of a numbered list
+    if page.is_label_line(reading.covers):
+        return replace(reading, option=None, undecided="ambiguous")  # "A: B"
     others = {page.line_label(start) for start, _ in _spans(page.low)} - {None, reading.option}
     return None if others else reading
 
@@ -120,8 +126,9 @@ def only_text(page: Page) -> Reading | None:
         hit
         for hit in page.texts.named(page.shown, page.low)
         if hit.end - hit.start >= _SHORTEST_NAMED
-        and page.low[hit.start : hit.end] not in _TOO_COMMON
         and any(char.isalpha() for char in page.low[hit.start : hit.end])
+        and not _TOO_COMMON.issuperset(page.low[hit.start : hit.end].split())
+        and not _goes_on_as_a_name(page.shown, hit.start, hit.end)
     ]
     options = {option for hit in hits for option in hit.options}
     if not hits:
@@ -141,6 +148,11 @@ def only_text(page: Page) -> Reading | None:
     (option,) = options
     last = hits[-1]
     return Reading(last.start, last.end, option, "", last.end)
+
+
+def _goes_on_as_a_name(shown: str, start: int, end: int) -> bool:
+    """Whether an option's text is the beginning of a longer name: "Paris Hilton"."""
+    return shown[start].isupper() and shown[end : end + 1] == " " and shown[end + 1].isupper()
 
 
 def names_other_label(page: Page, option: int) -> bool:

@@ -29,8 +29,8 @@ def clause_before(low: str, pos: int) -> str:
 
     Examples
     --------
-    >>> clause_before("not sure, but the answer is b", 15)
-    ' the '
+    >>> clause_before("not sure, but the answer is b", 14)
+    ' '
     """
     window = low[max(0, pos - _WINDOW) : pos]
     start = 0

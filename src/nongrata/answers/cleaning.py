@@ -115,15 +115,15 @@ def without_thinking(text: str) -> str | None:
     if thinking:
         return None
     kept.append(text[at:])
-    return "\n".join(kept)
+    return "\n".join(part for part in kept if part)
 
 
 def first_turn(text: str) -> str:
-    """The text up to the first mark of a chat template that ends a turn.
+    r"""The text up to the first mark of a chat template that ends a turn.
 
     Examples
     --------
-    >>> first_turn("B<|im_end|>\\n<|im_start|>user\\nAnswer: C")
+    >>> first_turn("B<|im_end|>\n<|im_start|>user\nAnswer: C")
     'B'
     """
     if "<" not in text:
@@ -135,7 +135,7 @@ def first_turn(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without emphasis, quotation marks, LaTeX fonts and look-alike characters.
+    r"""The text without emphasis, quotation marks, LaTeX fonts and look-alike characters.
 
     Letters keep their case and line ends stay; brackets stay, for they carry meaning.
 
@@ -143,7 +143,7 @@ def plain(text: str) -> str:
     --------
     >>> plain("**Answer:** “Ｂ”")
     'Answer: B'
-    >>> plain(r"$\\text{B}$ costs $4 or $5")
+    >>> plain(r"$\text{B}$ costs $4 or $5")
     '{B} costs $4 or $5'
     """
     if not text.isascii():

@@ -43,7 +43,7 @@ _BOXED = re.compile(r"\\(?:boxed|fbox|framebox) ?\{?")
 _TAG = re.compile(r"<(?:final[ _-]?)?(?:answer|choice|option|response|label|solution)>")
 _FIELD = re.compile(
     r"(?:answer|ans|choice|selection|option|response|solution|decision|verdict|label|letter)"
-    r"(?: (?:choice|option|letter|is))?"
+    r"(?: (?:choice|option|letter))?"
     r"(?:(?: ?\([^()\n]{3,40}\))? ?(?:[:=|\n]|-+>|-(?= ))[:=|\n]?|(?<=answer) ?(?=[(\[]))"
 )
 _SENTENCE = re.compile(rf"{_NOUN}\b(?=(?P<gap>[^.!?:;\n]{{0,80}}))")
@@ -59,7 +59,7 @@ _VERB = re.compile(
 )
 _FIRST_PERSON = re.compile(
     r"(?:^|\W)(?:i|we|i'd|i'll|i'm|i've|we'd|we'll|let me|let's|let us)\b"
-    r"(?: (?:would|will|am|are|have|must|should|do|shall|to|like|going|then|personally|therefore"
+    r"(?: (?:not|never|(?:would|will|do|am|should|must|have)n't|would|will|am|are|have|must|should|do|shall|to|like|going|then|personally|therefore"
     r"|probably|definitely|be|inclined|want|have|had|'d|'ll|also|still|prefer))* \Z"
 )
 _PREDICATE = re.compile(
@@ -74,7 +74,7 @@ _AFTER_ADJECTIVE = re.compile(
 )
 _LABEL_MAY_FOLLOW = re.compile(
     r"(?:^|[.,;:!?\n(\[>-] ?|\b(?:so|thus|therefore|hence|that|think|believe|say|and|but|because|why"
-    r"|then|only|conclude|know|overall|clearly) )\Z"
+    r"|then|only|if|whether|doubt|suppose|assume|conclude|know|overall|clearly) )\Z"
 )
 _JOINS = re.compile(r"(?:\b(?:and|or|nor)|[/&]) ?\Z")
 _PRONOUN = re.compile(

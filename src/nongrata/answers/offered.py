@@ -158,7 +158,10 @@ def _whole(low: str, start: int, end: int) -> bool:
     after = low[end]
     if _wordlike(after) or after in "%°^":
         return False
-    return not (after in "'-.,/" and end + 1 < len(low) and low[end + 1].isalnum())
+    beyond = low[end + 1 : end + 2]
+    if after == "/":
+        return not beyond.isdigit()
+    return not (after in "'-.," and beyond.isalnum())
 
 
 _COMBINING_MARK = re.compile(f"[{COMBINING}]")

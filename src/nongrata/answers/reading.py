@@ -50,7 +50,7 @@ _LEAD = re.compile(r"(?:[\s:|]|-+>|=+>?|-(?=\s))*")
 _WORDS = re.compile(
     r"[(\[{<]{0,3}(?:the )?(?:(?:option|choice|letter|answer|alternative|number)[:#]? )?[(\[{<]{0,3}"
 )
-_GAP = re.compile(r"[\s.:,;)\]}>|\-]*")
+_GAP = re.compile(r"[ .:,;)\]}>|\-]*")
 _CONNECTOR = (
     r"(?:because|since|as|is|was|are|due|for|with|by|but|so|which|where|when|here|from|that|and"
     r"|instead|rather than|over|per|though|although|therefore|thus|then|the|this|it|there|based"
@@ -101,12 +101,11 @@ class Page:
 
     def value(self, cue: int, pos: int) -> Reading | None:
         """What is declared by a cue that begins at `cue` and ends at `pos`; None if nothing."""
-        lead = _LEAD.match(self.low, pos)
-        at = lead.end() if lead else pos
+        at = _skip(_LEAD, self.low, pos)
         reading = self._label_or_text(cue, at)
         if reading is None:
             return self._none_or_several(cue, at)
-        if "\n" in self.low[pos:at] and self._list_follows(reading):
+        if "\n" in self.low[cue:at] and self._list_follows(reading):
             return replace(reading, option=None, undecided="option-list")
         return reading
 
@@ -124,22 +123,23 @@ class Page:
     def _label_or_text(self, cue: int, at: int) -> Reading | None:
         """The label or text at a position; the longer of the two where both can be read."""
         low = self.low
-        words = _WORDS.match(low, at)
         text = self.texts.at(self.shown, low, at)
-        if text is None and words and words.end() > at:
-            text = self.texts.at(self.shown, low, words.end())
+        if text is None:
+            text = self.texts.at(self.shown, low, _skip(_WORDS, low, at))
         label = self.labels.token.match(self.shown, at)
         if label is None:
             return self._text(cue, text)
         end = label.end("label")
-        gap = _GAP.match(low, label.end())
-        after = gap.end() if gap else label.end()
+        after = _skip(_GAP, low, label.end())
         beside = self.texts.at(self.shown, low, after) if after > end else None
         option = self.labels.find(label["label"])
         own_end = beside.end if beside is not None and option in beside.options else None
         longer = text is not None and text.end > (own_end or end)
         if text is not None and longer and text.start < after:
             return self._text(cue, text)
+        more = self.another(own_end or label.end(), {option})
+        if more:
+            return Reading(cue, end, None, "alternatives", more, by_label=True)
         if own_end is None:
             if beside is not None and self._contradicts(end, after, beside):
                 return Reading(cue, end, None, "label-text-conflict", beside.end, by_label=True)
@@ -152,11 +152,7 @@ class Page:
                 return Reading(cue, end, None, "ambiguous", label.end(), by_label=True)
         if low.startswith("?", label.end()) or _IS_DENIED.match(low, label.end()):
             return None
-        covers = own_end or label.end()
-        more = self.another(covers, {option})
-        if more:
-            return Reading(cue, end, None, "alternatives", more, by_label=True)
-        return Reading(cue, end, option, "", covers, by_label=True)
+        return Reading(cue, end, option, "", own_end or label.end(), by_label=True)
 
     def _text(self, cue: int, text: TextHit | None) -> Reading | None:
         """The reading of an option's text, with a bracketed label after it or not."""
@@ -219,10 +215,21 @@ class Page:
         option = self.line_label(line)
         return option is not None and option != reading.option
 
+    def is_label_line(self, start: int) -> bool:
+        """Whether what is left of a line is a label and nothing else."""
+        label = self.labels.token.match(self.shown, _skip(_GAP, self.low, start))
+        return label is not None and self.shown[label.end() :].split("\n", 1)[0].strip(" .") == ""
+
     def line_label(self, start: int) -> int | None:
         """The option whose label, set off from the rest, begins the line at `start`."""
         label = self.labels.start.match(self.shown, start)
         return self.labels.find(label["label"] or label["bare"]) if label else None
+
+
+def _skip(pattern: re.Pattern[str], low: str, pos: int) -> int:
+    """Where a stretch that a pattern allows ends."""
+    match = pattern.match(low, pos)
+    return match.end() if match else pos
 
 
 def is_marked(label: re.Match[str]) -> bool:

@@ -6,11 +6,12 @@ import re
 
 _REFUSAL = re.compile(
     r"\b(?:i|we)\b(?:'m| am| are)?[^.!?\n]{0,30}?"
-    r"(?:(?:can't|cannot|can not|couldn't|could not|won't|will not|wouldn't|unable to|not able to"
+    r"(?:(?:can't|cannot|can not|couldn't|could not|won't|will not|unable to|not able to"
     r"|not going to|don't want to|not allowed to|not designed to|not programmed to)"
     r"(?: (?:really|definitively|directly|honestly|personally|simply|in good conscience|ethically"
     r"|therefore|actually|be able to))?"
-    r"(?: (?:answer|assist|help|provide|choose|select|pick|determine|comply|respond|engage|fulfil"
+    r"(?: (?:(?:choose|select|pick)(?=[ ](?:between|from|among|for|any|an|one|the|a)\b|\W*$|[.,;!])"
+    r"|answer|assist|help|provide|determine|comply|respond|engage|fulfil"
     r"|discuss|give|make|say|decide|continue|offer|participate|tell|do (?:that|this|so)|judge|take"
     r"|form|have|express|recommend|endorse)|[.…]|$)"
     r"|(?:must|have to|need to|would|will|politely|respectfully|'ll) decline\b|decline to\b"
@@ -43,7 +44,7 @@ def refusal(low: str) -> int:
     Examples
     --------
     >>> refusal("sorry, but as an ai i cannot choose."), refusal("she cannot choose.")
-    (18, -1)
+    (20, -1)
     """
     match = _REFUSAL.search(low)
     return match.start() if match else -1
@@ -79,11 +80,11 @@ def second_thought(low: str, after: int) -> int:
 
 
 def next_question(low: str) -> int:
-    """Where the reply begins to ask and answer further questions; -1 if it does not.
+    r"""Where the reply begins to ask and answer further questions; -1 if it does not.
 
     Examples
     --------
-    >>> next_question("answer: b\\nquestion: what is 2 + 2?")
+    >>> next_question("answer: b\nquestion: what is 2 + 2?")
     9
     """
     match = _NEXT_QUESTION.search(low)

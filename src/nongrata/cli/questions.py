@@ -27,7 +27,8 @@ Paths = Annotated[
     list[str] | None, typer.Argument(help="Files, a folder or a pattern.", metavar="[PATH]...")
 ]
 Study = Annotated[
-    Path | None, typer.Option("--study", help="Take the sources from this study instead.")
+    str | None,
+    typer.Option("--study", help="Take the sources from this study, or preset, instead."),
 ]
 Format = Annotated[
     str,
@@ -105,7 +106,9 @@ def show(
     condition: Condition = None,
     column: ColumnOptions = None,
     answer_form: AnswerFormOption = None,
-    id_: Annotated[list[str] | None, typer.Option("--id", help="Show this question.")] = None,
+    id_: Annotated[
+        list[str] | None, typer.Option("--id", help="Show this question; may be repeated.")
+    ] = None,
     n: Annotated[int, typer.Option("--n", min=1, help="Show so many of the drawn ones.")] = 5,
 ) -> None:
     """Show questions as a study would have them: context, choices, right answer, groupings.
@@ -142,7 +145,7 @@ def _by_id(whole: dict[str, Question], identity: str) -> Question:
 
 def _origin(
     paths: list[str] | None,
-    study: Path | None,
+    study: str | None,
     format_: str,
     source: str | None,
     labels: str | None,
@@ -153,10 +156,12 @@ def _origin(
     if study is not None:
         if paths:
             raise NongrataError("give files or --study, not both")
-        from nongrata.study import load_study
+        from nongrata.loading import load_study
 
-        declared = load_study(study).questions
-        return _Origin(declared.sources, study.parent, declared.domains, declared.seed)
+        loaded = load_study(study)
+        declared = loaded.study.questions
+        domains = None if declared.domains is None else loaded.base / declared.domains
+        return _Origin(declared.sources, loaded.base, domains, declared.seed)
     if not paths and format_ != "starter":
         raise NongrataError("there is nothing to read", fix="name a file, or a study with --study")
     given: dict[str, Any] = {
@@ -269,7 +274,7 @@ def _findings_table(findings: tuple[Finding, ...], *, all_ids: bool) -> Renderab
         where = ", ".join(ids) + (f", … {more:,} more" if more else "")
         table.add_row(
             Text(visible(finding.title, one_line=True), SEVERITY_STYLE[finding.severity]),
-            f"{finding.count:,} {finding.unit}",
+            f"{finding.count:,} {finding.unit[:-1] if finding.count == 1 else finding.unit}",
             Text(visible(where, one_line=True)),
             Text(visible(finding.why, one_line=True)),
         )

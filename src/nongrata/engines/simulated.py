@@ -6,6 +6,7 @@ nor batches, kills or other requests can change an answer. A block is one pass o
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
@@ -40,11 +41,11 @@ class SimulatedEngine:
 
     kind = "simulated"
     capabilities = Capabilities(label_logprobs="full", deterministic_at_zero=True, is_model=False)
-    block = 65_536
 
     def __init__(self, spec: SimulatedSpec, plan: Plan) -> None:
         self.spec = spec
-        truth = spec.model_dump(mode="json", exclude={"id"})
+        self.block = spec.block
+        truth = spec.model_dump(mode="json", exclude={"id", "delay", "block"})
         self.identity: Mapping[str, Any] = {"engine": self.kind, "version": 1, "truth": truth}
         self.provenance: Mapping[str, Any] = {"note": "simulated answers; no model was asked"}
         self._prompts = plan.prompts
@@ -109,8 +110,7 @@ class SimulatedEngine:
                 probability, out=np.full_like(probability, np.nan), where=probability > 0
             )
             other = np.full((n, 1), np.log(self.spec.unparsed) if self.spec.unparsed else np.nan)
-        if tick:
-            tick(n)
+        self._pretend(n, tick)
         zeros = np.zeros(n, dtype=np.int32)
         return Scores(
             label_logprobs=labels.astype(np.float32)[:, :, None],
@@ -134,8 +134,7 @@ class SimulatedEngine:
         text = np.where(luck < spec.unparsed + spec.refused + spec.truncated, last - 1, text)
         text = np.where(luck < spec.unparsed + spec.refused, last - 2, text)
         text = np.where(luck < spec.unparsed, last - 3, text)
-        if tick:
-            tick(n)
+        self._pretend(n, tick)
         zeros = np.zeros(n, dtype=np.int32)
         return Generations(
             texts=self._texts,
@@ -147,6 +146,16 @@ class SimulatedEngine:
             prompt_digest=np.zeros(n, dtype=np.uint64),
             errors=self._errors(batch),
         )
+
+    def _pretend(self, requests: int, tick: Tick | None) -> None:
+        """Take the time that the truth says, and report progress."""
+        if self.spec.delay:
+            for _ in range(requests):
+                time.sleep(self.spec.delay)
+                if tick:
+                    tick(1)
+        elif tick:
+            tick(requests)
 
     def _errors(self, batch: Batch) -> dict[int, str]:
         if not self.spec.error:

@@ -93,7 +93,7 @@ def load_all(
     True
     """
     if not isinstance(domains, DomainMapping):
-        domains = load_domains(None if domains is None else base / domains)
+        domains = load_domains(domains)
     everything: list[Question] = []
     notes: list[str] = []
     for source in sources:

@@ -149,20 +149,18 @@ def _expected_one_setting(theta: Array, present: Bools) -> Figure:
     total, terms = 0.0, 0
     noise = np.where(present, theta.astype(np.float64) * (1.0 - theta), 0.0)
     for p, (difference, shared) in enumerate(_paired_differences(theta, present)):
-        mask = present[p].astype(np.float64)
-        half = noise[p] @ mask.T
+        half = noise[p] @ present[p].T.astype(np.float64)
         variance = (half + half.T) / np.maximum(shared, 1.0) ** 2
         use = shared[upper] > 0
-        for mu, s2 in zip(difference[upper][use], variance[upper][use], strict=True):
-            total += _folded_normal_mean(float(mu), float(s2))
-            terms += 1
+        total += float(_folded_normal_mean(difference[upper][use], variance[upper][use]).sum())
+        terms += int(use.sum())
     return Figure(100.0 * total / terms)
 
 
-def _folded_normal_mean(mu: float, variance: float) -> float:
-    if variance <= 0.0:
-        return abs(mu)
-    s = math.sqrt(variance)
-    return s * math.sqrt(2 / math.pi) * math.exp(-(mu**2) / (2 * variance)) + mu * math.erf(
-        mu / (s * math.sqrt(2))
-    )
+def _folded_normal_mean(mu: Floats, variance: Floats) -> Floats:
+    noisy = variance > 0.0
+    out = np.abs(mu)
+    m, s = mu[noisy], np.sqrt(variance[noisy])
+    erf = np.array([math.erf(z) for z in (m / (s * math.sqrt(2))).tolist()])
+    out[noisy] = s * math.sqrt(2 / math.pi) * np.exp(-0.5 * (m / s) ** 2) + m * erf
+    return out

@@ -20,7 +20,6 @@ configurations from noise. Per-factor values are not invariant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +30,7 @@ from nongrata.stats.figure import Figure, mean_figure
 from nongrata.stats.settings import Settings, all_together
 
 _BLOCK = 1024
-"""Questions at once, so that their polynomials stay in the processor's cache."""
+"""Questions at once, so that their distributions stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +116,9 @@ def _one_setting(values: Array, present: Bools | None) -> IQ:
     fewest = questions
     if present is not None:
         fewest = int(np.count_nonzero(present.all(axis=1), axis=1).min())
-    if np.issubdtype(values.dtype, np.floating):
-        both, either = _expectations_from_theta(values, present)
-    else:
-        both, either = expected_sizes(right_count_histogram(values, present))
+    exact = np.issubdtype(values.dtype, np.floating)
+    histogram = (expected_histogram if exact else right_count_histogram)(values, present)
+    both, either = expected_sizes(histogram)
     some = either[:, -1] > 0
     if not some.any():
         return IQ(Figure.undefined(_why_empty(present, questions)), (), 0, fewest)
@@ -211,51 +209,42 @@ def inclusion(K: int) -> Floats:
     return np.asarray(np.cumprod(np.maximum(k - i, 0) / (K - i), axis=1), dtype=np.float64)
 
 
-def mean_symmetric_polynomials(x: Sequence[Array] | Array) -> Floats:
-    """e_m(x) / C(K, m) for m = 1 ... K, by a stable recursion over the K values.
+def expected_histogram(theta: Array, present: Bools | None = None) -> Floats:
+    """Expected number of complete questions right in exactly k of the K configurations.
 
-    With E_j(m) the normalised polynomial of the first j values,
-    E_j(m) = (j - m)/j x E_{j-1}(m) + m/j x x_j x E_{j-1}(m - 1): averages of non-negative terms,
-    so nothing cancels or overflows.
+    Per question the number of right answers is Poisson-binomial; its distribution is built up one
+    configuration at a time, P_j(k) = (1 - theta_j) P_{j-1}(k) + theta_j P_{j-1}(k - 1), so nothing
+    cancels. With it e_m(theta) / C(K, m) = sum_k P(k) C(k, m) / C(K, m): probabilities need no
+    other formula than draws.
 
     Parameters
     ----------
-    x
-        Values in [0, 1], shape (K, Q).
+    theta
+        Probability of a right answer, shape (P, K, Q).
+    present
+        Where it is known; None: everywhere. A question missing anywhere is not counted.
 
     Returns
     -------
     array
-        Shape (K, Q): row m - 1.
+        Shape (P, K + 1): persona by k, as from `right_count_histogram`.
 
     Examples
     --------
-    >>> mean_symmetric_polynomials(np.array([[0.5], [1.0], [0.0]])).ravel().round(4).tolist()
-    [0.5, 0.1667, 0.0]
+    >>> expected_histogram(np.array([[[0.5], [0.5]]])).tolist()
+    [[0.25, 0.5, 0.25]]
     """
-    cells = np.asarray(x, dtype=np.float64)
-    K, Q = cells.shape
-    out = np.empty((K, Q))
-    for start in range(0, Q, _BLOCK):
-        part = cells[:, start : start + _BLOCK]
-        E = np.zeros((K + 1, part.shape[1]))
-        E[0] = 1.0
-        for j in range(1, K + 1):
-            m = np.arange(1, j + 1)[:, None]
-            # The right-hand side is complete before it is stored: E[m - 1] is still step j - 1.
-            E[1 : j + 1] = ((j - m) / j) * E[1 : j + 1] + (m / j) * (part[j - 1] * E[:j])
-        out[:, start : start + _BLOCK] = E[1:]
-    return out
-
-
-def _expectations_from_theta(theta: Array, present: Bools | None) -> tuple[Floats, Floats]:
     personas, configurations, _ = theta.shape
-    both = np.zeros((personas, configurations))
-    either = np.zeros((personas, configurations))
+    out = np.zeros((personas, configurations + 1))
     for p in range(personas):
         cells = theta[p] if present is None else theta[p][:, present[p].all(axis=0)]
-        cells = cells.astype(np.float64)
-        both[p] = mean_symmetric_polynomials(cells).sum(axis=1)
-        either[p] = (1.0 - mean_symmetric_polynomials(1.0 - cells)).sum(axis=1)
-    either[:, 0] = both[:, 0]
-    return both, either
+        for start in range(0, cells.shape[1], _BLOCK):
+            block = cells[:, start : start + _BLOCK].astype(np.float64)
+            chances = np.zeros((configurations + 1, block.shape[1]))
+            chances[0] = 1.0
+            for j, x in enumerate(block):
+                right = chances[: j + 1] * x
+                chances[: j + 1] *= 1.0 - x
+                chances[1 : j + 2] += right
+            out[p] += chances.sum(axis=1)
+    return out

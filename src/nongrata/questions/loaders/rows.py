@@ -101,15 +101,15 @@ def index_answer(row: Row, column: str, n: int, *, base: int) -> int:
     2
     """
     value = row.value(column)
-    if isinstance(value, str) and _NUMBER.fullmatch(value):
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or not base <= value < base + n:
+    digits = isinstance(value, str) and _NUMBER.fullmatch(value)
+    number = int(value) if digits else value
+    if not isinstance(number, int) or isinstance(number, bool) or not base <= number < base + n:
         raise NongrataError(
             f"the answer is {value!r:.40}",
             where=row.where(column),
             fix=f"give a whole number from {base} to {base + n - 1}",
         )
-    return value - base
+    return number - base
 
 
 def letter_answer(row: Row, column: str, n: int) -> int:

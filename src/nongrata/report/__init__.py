@@ -1,0 +1,1 @@
+"""Findings and results -> terminal, tables, charts, pages."""

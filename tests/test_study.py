@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from nongrata.errors import NongrataError
+from nongrata.loading import load_study
+from nongrata.presets import PRESETS, load_preset
+from nongrata.study import Study
+from nongrata.study_schema import study_schema
+from nongrata.yaml_files import dump_yaml, parse_yaml, validate
+from studies import small_study
+
+
+def mistake(values: dict[str, Any]) -> str:
+    """What is said about a study file that holds these values."""
+    with pytest.raises(NongrataError) as caught:
+        validate(Study, parse_yaml(dump_yaml(values), "s.yaml"))
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("s.yaml:")
+    return str(caught.value)
+
+
+def changed(*path: Any, to: Any) -> dict[str, Any]:
+    values = copy.deepcopy(small_study())
+    node: Any = values
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = to
+    return values
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets_are_valid_and_survive_a_round_trip(preset: str) -> None:
+    study = load_preset(preset)
+    again = validate(Study, parse_yaml(dump_yaml(study.model_dump(mode="json")), "x"))
+    assert again == study
+
+
+def test_the_template_that_init_writes_is_valid() -> None:
+    from importlib import resources
+
+    text = resources.files("nongrata.presets").joinpath("template.yaml").read_text("utf-8")
+    study = validate(Study, parse_yaml(text, "template"))
+    assert study.shape == (2, 2, 2)
+
+
+def test_factors_are_open() -> None:
+    values = small_study()
+    values["factors"] += [
+        {"name": "option_order", "sets": "choice_order", "levels": ["as_given", "rotated:1"]},
+        {"name": "voice", "levels": [{"id": "x"}, {"id": "y", "note": "changes nothing"}]},
+    ]
+    study = Study.model_validate(values)
+    assert study.shape == (2, 2, 3, 2, 2)
+    assert len(list(study.configurations())) == 48
+    assert study.factors[3].levels[1].id == "rotated-1"
+
+
+def test_levels_with_plain_values_keep_their_values() -> None:
+    study = Study.model_validate(small_study())
+    values = [study.resolve(c)[1].temperature for c in study.configurations()]
+    assert values == [0.0, 0.5, 1.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (
+            changed("factors", 0, "levels", 0, "slots", to={"persona_promt": "You are {persona}."}),
+            "did you mean 'persona_prompt'?",
+        ),
+        (
+            changed("factors", 1, "levels", 0, "slots", to={"instruction": "I am {persona}"}),
+            "not among prompt.persona_slots",
+        ),
+        (
+            changed("factors", 1, "levels", 1, "slots", "reminder", to="You are {name}"),
+            "only {persona} is known",
+        ),
+        (changed("factors", 1, "levels", 1, "slots", "reminder", to="a { b"), "a lone '{'"),
+        (changed("factors", 1, "levels", 0, "set", to={"temprature": 1}), "did you mean 'tempera"),
+        (changed("factors", 1, "levels", 0, "set", to={"temperature": 1}), "given by two factors"),
+        (changed("factors", 2, "levels", to=[0, 0.5, 0.5]), "two levels called '0.5'"),
+        (changed("factors", 2, "levels", to=[0, -1]), "greater than or equal to 0"),
+        (changed("factors", 2, "name", to="persona"), "not a free factor name"),
+        (changed("factors", 2, "name", to="elicitation"), "is used for two"),
+        (changed("factors", 1, "levels", 0, "sub", to={}), "name different sub-factors"),
+        (changed("factors", 2, "levels", to=[0, 1.5]), "temperatures up to 1"),
+        (changed("settings", to={"top_p": 0.9}), "does not yet apply top_k"),
+        (changed("settings", to={"max_tokens": 16, "label": "A"}), "did you mean 'labels'?"),
+        (changed("models", to=[]), "at least 1 item"),
+        (changed("models", 0, "engine", to="gpt"), "models.0"),
+        (changed("prompt", to={"user": ["instruction"]}), "'question' must stand once"),
+        (changed("prompt", to={"prefill": ["cue"]}), "is filled by no factor"),
+        (changed("questions", "sources", 0, "formt", to="x"), "did you mean 'format'?"),
+        (changed("personas", "list", 0, "txt", to="x"), "did you mean 'text'?"),
+        (changed("replicates", to=0), "replicates"),
+        (changed("seed", to=float("nan")), "seed"),
+        (changed("nongrata", to=2), "nongrata"),
+    ],
+)
+def test_a_mistake_is_one_sentence(values: dict[str, Any], says: str) -> None:
+    assert says in mistake(values)
+
+
+def test_a_mistake_names_its_line() -> None:
+    values = changed("factors", 1, "levels", 1, "slots", "reminder", to="You are {name}")
+    text = dump_yaml(values)
+    line = next(i for i, row in enumerate(text.split("\n"), 1) if "{name}" in row)
+    assert mistake(values).startswith(f"s.yaml:{line}, factors.1.levels.1.slots.reminder: ")
+
+
+def test_overrides_reach_into_lists_by_id() -> None:
+    found = load_study(
+        "smoke",
+        ["models.simulated.ability=2.5", "factors.temperature.levels=[0, 1]", "title=a: b"][:2],
+    ).study
+    assert found.models[0].ability == 2.5
+    assert found.shape == (4, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("override", "says"),
+    [
+        ("replicats=2", "did you mean 'replicates'?"),
+        ("models.simulatd.ability=1", "did you mean 'simulated'?"),
+        ("seed.x=1", "is a plain value"),
+        ("seed", "KEY.KEY=VALUE"),
+        ("seed=[", "not YAML"),
+    ],
+)
+def test_a_wrong_override_says_so(override: str, says: str) -> None:
+    with pytest.raises(NongrataError, match=says.replace("?", r"\?").replace(".", r"\.")):
+        load_study("smoke", [override])
+
+
+def test_a_study_that_does_not_exist_is_one_sentence() -> None:
+    with pytest.raises(NongrataError, match="did you mean the preset 'paper'"):
+        load_study("papre")
+
+
+def test_a_persona_that_does_not_exist_is_one_sentence() -> None:
+    loaded = load_study("smoke", ["personas.only=[a-humann]"])
+    with pytest.raises(NongrataError, match="did you mean 'a-human'"):
+        loaded.personas()
+
+
+def test_the_published_schema_describes_what_is_accepted() -> None:
+    schema = study_schema()
+    jsonschema = pytest.importorskip("jsonschema")
+    checker = jsonschema.Draft202012Validator(schema)
+    for preset in PRESETS:
+        from nongrata.presets import preset_document
+
+        assert not list(checker.iter_errors(preset_document(preset).data))
+    assert list(checker.iter_errors(small_study(replicats=1)))
