@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# seeded, and patient with a machine that is busy
+settings.register_profile("nongrata", deadline=None, derandomize=True)
+settings.load_profile("nongrata")
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ QUESTIONS = [Question(f"q{i}", "own", f"{i}?", ("a", "b", "c"), i % 3) for i in 
 def test_the_papers_counts() -> None:
     study = load_study("paper")
     plan, questions, mean_chars, known = plan_study(study)
-    found = summarise_plan(study, plan, questions, mean_chars, questions_known=known)
+    found = summarise_plan(plan, questions, mean_chars, questions_known=known)
     assert len(found.models) == 5
     assert (found.labels, found.controls, found.configurations) == (41, 2, 48)
     assert found.evaluations_per_model == 1_968
@@ -39,7 +40,7 @@ def test_the_papers_counts() -> None:
 def test_replicates_add_draws_and_no_single_pass() -> None:
     study = load_study("paper", ["replicates=5"])
     plan, questions, mean_chars, known = plan_study(study)
-    found = summarise_plan(study, plan, questions, mean_chars, questions_known=known)
+    found = summarise_plan(plan, questions, mean_chars, questions_known=known)
     assert found.answers_per_question["first_token"] == 3_608
     assert found.passes_per_question == {"first_token": 321, "free": 321 * (1 + 5 + 5)}
 
@@ -119,7 +120,7 @@ def test_skeletons_that_begin_alike_are_neighbours() -> None:
     plan = build_plan(study, study.personas.resolve(Path()), ())
     for reading in READINGS:
         systems = [plan.prompts.skeletons[int(row)].system for row, _ in plan.passes[reading]]
-        changes = sum(a != b for a, b in zip(systems, systems[1:], strict=False))
+        changes = sum(a != b for a, b in itertools.pairwise(systems))
         assert changes == len(set(systems)) - 1
 
 

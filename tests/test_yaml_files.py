@@ -38,7 +38,7 @@ def test_scalars_are_read_as_the_core_schema_has_them(written: str, value: objec
     assert type(found) is type(value)
 
 
-@given(st.recursive(TEXTS | st.integers() | st.booleans() | st.none(), lambda v: st.lists(v)))
+@given(st.recursive(TEXTS | st.integers() | st.booleans() | st.none(), st.lists))
 def test_what_is_dumped_is_read_back(value: object) -> None:
     assert parse_yaml(dump_yaml({"a": value}), "x").data == {"a": value}
 

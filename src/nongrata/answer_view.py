@@ -131,16 +131,17 @@ def _named(name: str, known: list[str], what: str, folder: Path) -> int:
 
 def _rows_of(store: Store, model: str, plan: Plan, place: int) -> dict[Any, dict[str, Any]]:
     """The question's rows by (skeleton hash, temperature or None, replicate)."""
-    import pyarrow.parquet as pq
+    import polars as pl
 
     paths = store.paths(model)
-    wanted = int(plan.prompts.question_hashes[place])
-    rows: dict[Any, dict[str, Any]] = {}
-    for path in paths:
-        table = pq.read_table(path, filters=[("question", "=", wanted)])
-        for row in table.to_pylist():
-            rows[row["skeleton"], row["temperature"], row["replicate"]] = row
-    return rows
+    if not paths:
+        return {}
+    wanted = pl.lit(int(plan.prompts.question_hashes[place]), dtype=pl.UInt64)
+    found = pl.scan_parquet(paths).filter(pl.col("question") == wanted).collect()
+    return {
+        (row["skeleton"], row["temperature"], row["replicate"]): row
+        for row in found.iter_rows(named=True)
+    }
 
 
 def _views_of_cell(

@@ -21,8 +21,8 @@ class NongrataError(Exception):
 
     Examples
     --------
-    >>> str(NongrataError("unknown key 'replicats'", where="study.yaml:3", fix="write 'replicates'"))
-    "study.yaml:3: unknown key 'replicats'; write 'replicates'"
+    >>> str(NongrataError("unknown key 'sed'", where="study.yaml:3", fix="write 'seed'"))
+    "study.yaml:3: unknown key 'sed'; write 'seed'"
     """
 
     def __init__(

@@ -120,8 +120,9 @@ def uniforms(key: U64, temperature: float, replicate: int, seed: int) -> NDArray
     temperature, replicate, seed
         Together with the key, what the number is for.
     """
-    heat = np.float64(temperature + 0.0).view(np.uint64)
+    heat = np.array([temperature + 0.0]).view(np.uint64)
+    turn, root = np.array([[replicate], [seed]], dtype=np.uint64)
     with np.errstate(over="ignore"):
-        salt = mix(heat + np.uint64(replicate) * _GOLDEN) + mix(np.uint64(seed) ^ _ODD_1)
+        salt = mix(heat + turn * _GOLDEN) + mix(root ^ _ODD_1)
         bits = mix(mix(key[:, 0] ^ salt) + key[:, 1])
     return (bits >> _11).astype(np.float64) * _TO_UNIT

@@ -41,6 +41,12 @@ class LoadedStudy:
         except ValueError as error:
             raise NongrataError(str(error), where=self.document.where(["personas"])) from None
 
+    def questions_at_hand(self) -> bool:
+        """Whether all question files are on this machine."""
+        from nongrata.questions.files import at_hand
+
+        return all(at_hand(source, self.base) for source in self.study.questions.sources)
+
     def questions(self, limit: int | None = None) -> QuestionSet:
         """The study's questions, loaded and drawn; with a limit, only the first of each source."""
         from nongrata.questions.composite import build_questions

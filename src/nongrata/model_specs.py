@@ -94,8 +94,12 @@ class SimulatedSpec(StrictModel):
     refused: float = Field(default=0.0, ge=0, lt=1)
     truncated: float = Field(default=0.0, ge=0, lt=1)
     error: float = Field(default=0.0, ge=0, lt=1)
-    delay: float = Field(default=0.0, ge=0, le=60, description="Seconds a request pretends to take.")
-    block: int = Field(default=65_536, ge=1, le=65_536, description="Requests per commit, at first.")
+    delay: float = Field(
+        default=0.0, ge=0, le=60, description="Seconds that a request pretends to take."
+    )
+    block: int = Field(
+        default=65_536, ge=1, le=65_536, description="Requests per commit, at first."
+    )
 
 
 ModelSpec = Annotated[LlamaCppSpec | SimulatedSpec, Field(discriminator="engine")]

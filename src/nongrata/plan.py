@@ -163,7 +163,8 @@ class Plan:
         code = self.skeleton_of * len(heats) + level[None, :]
         count = np.bincount(code.ravel(), minlength=n_skeletons * len(heats))
         at = np.searchsorted(heats, requests.temperature)
-        return count[requests.skeleton * len(heats) + at].astype(np.int64)
+        answers: NDArray[np.int64] = count[requests.skeleton * len(heats) + at]
+        return answers.astype(np.int64)
 
     def _prefix(self, row: int) -> tuple[str, str, str]:
         skeleton: Skeleton = self.prompts.skeletons[row]

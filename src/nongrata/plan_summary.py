@@ -111,24 +111,29 @@ def plan_study(loaded: LoadedStudy, limit: int | None = None) -> tuple[Plan, int
     plan, number of questions, mean characters of a question, whether the questions are known
     """
     personas = loaded.personas()
-    try:
-        questions = loaded.questions(limit)
-    except NongrataError:
-        takes = [source.take for source in loaded.study.questions.sources]
-        if any(take is None for take in takes):
-            raise
-        count = sum(take or 0 for take in takes)
-        sizes = [source.mean_chars or 300.0 for source in loaded.study.questions.sources]
-        mean = float(np.average(sizes, weights=[take or 0 for take in takes]))
+    if not loaded.questions_at_hand():
+        sources = loaded.study.questions.sources
+        for source in sources:
+            if source.take is None:
+                raise NongrataError(
+                    f"the files of question source '{source.id}' are not here, and it does not say "
+                    "how many questions to take",
+                    where=loaded.document.where(["questions", "sources"]),
+                    fix="fetch the files, or add 'take'",
+                )
+        takes = [source.take or 0 for source in sources]
+        sizes = [source.mean_chars or 300.0 for source in sources]
+        count = sum(takes)
         plan = build_plan(loaded.study, personas, QuestionSet(()))
+        mean = float(np.average(sizes, weights=takes))
         return plan, count if limit is None else min(limit, count), mean, False
+    questions = loaded.questions(limit)
     plan = build_plan(loaded.study, personas, questions)
     shown = [len(block.text) for row in plan.prompts.blocks for block in row]
     return plan, len(questions), float(np.mean(shown)), True
 
 
 def summarise_plan(
-    loaded: LoadedStudy,
     plan: Plan,
     questions: int,
     mean_chars: float,
@@ -140,7 +145,7 @@ def summarise_plan(
 
     Parameters
     ----------
-    loaded, plan, questions, mean_chars, questions_known
+    plan, questions, mean_chars, questions_known
         As `plan_study` returns them.
     speeds
         Passes a second, by model.
@@ -148,13 +153,14 @@ def summarise_plan(
     study = plan.study
     skeletons = plan.prompts.skeletons
     models = tuple(spec.id for spec in study.models)
-    answers_by_reading = dict.fromkeys(READINGS, 0)
+    answers_by_reading: dict[str, int] = dict.fromkeys(READINGS, 0)
     per_configuration = [plan.answers_at(float(heat)) for heat in plan.temperature]
     for row in plan.skeleton_of:
         for skeleton, answers in zip(row, per_configuration, strict=True):
             answers_by_reading[skeletons[int(skeleton)].reading] += answers
-    passes, prompt_chars, completion = dict.fromkeys(READINGS, 0), 0.0, 0
-    disk = 0.0
+    passes: dict[str, int] = dict.fromkeys(READINGS, 0)
+    completion = 0
+    prompt_chars = disk = 0.0
     for reading in READINGS:
         for row, heat in plan.passes[reading]:
             repeats = 1 if np.isnan(heat) else plan.answers_at(float(heat))
@@ -226,8 +232,10 @@ def prompt_examples(plan: Plan, number: int) -> list[PromptExample]:
     configurations = list(plan.study.configurations())
     examples = []
     for turn in range(min(number, total)):
-        place = turn * total // min(number, total)
-        skeleton, question = place // len(questions), place % len(questions)
+        if number <= len(skeletons):
+            skeleton, question = turn * len(skeletons) // number, turn % len(questions)
+        else:
+            skeleton, question = divmod(turn * total // min(number, total), len(questions))
         p, c = (int(index[0]) for index in np.nonzero(plan.skeleton_of == skeleton))
         messages = plan.prompts.messages(skeleton, question)
         levels = [level.id for level in configurations[c]]

@@ -67,21 +67,17 @@ def load_run(folder: str | Path) -> xr.Dataset:
         per replicate, from the request's own random number. Replicates of a cell at temperature 0
         of a deterministic engine repeat its one answer.
     """
-    import xarray as xr
-
     folder = Path(folder)
     manifest = Manifest.read(folder)
     content = read_content(folder)
     store = Store(folder)
     plan = content.plan()
-    parts = [
-        _load_model(folder, store, manifest, content, spec.id) for spec in content.study.models
-    ]
-    return _assemble(xr, plan, content, manifest, store, parts)
+    parts = [_load_model(store, manifest, content, spec.id) for spec in content.study.models]
+    return _assemble(plan, content, manifest, store, parts)
 
 
 def _load_model(
-    folder: Path, store: Store, manifest: Manifest, content: RunContent, model: str
+    store: Store, manifest: Manifest, content: RunContent, model: str
 ) -> tuple[_ModelTensors, NDArray[np.int32]]:
     record = manifest.models.get(model)
     plan = content.plan(
@@ -92,14 +88,13 @@ def _load_model(
     used, pass_of = np.unique(code, return_inverse=True)
     table = np.full(len(plan.prompts.skeletons) * len(heats), -1, dtype=np.int32)
     table[used] = np.arange(len(used))
-    table = table.reshape(-1, len(heats))
     shape = (len(used), plan.replicates, len(content.questions))
     tensors = _ModelTensors(
         outcome=np.full(shape, MISSING, dtype=np.uint8),
         option=np.full(shape, -1, dtype=np.int8),
         theta=np.full((shape[0], shape[2]), np.nan, dtype=np.float32),
     )
-    filler = _Filler(plan, heats, table, tensors)
+    filler = _Filler(plan, heats, table.reshape(-1, len(heats)), tensors)
     for path in store.paths(model):
         filler.add(path)
     return tensors, pass_of.reshape(plan.skeleton_of.shape).astype(np.int32)
@@ -250,13 +245,14 @@ def _matrix(column: Any, which: NDArray[np.bool_]) -> NDArray[np.float32]:
 
 
 def _assemble(
-    xr: Any,
     plan: Plan,
     content: RunContent,
     manifest: Manifest,
     store: Store,
     parts: Iterable[tuple[_ModelTensors, NDArray[np.int32]]],
 ) -> xr.Dataset:
+    import xarray as xr
+
     study, questions = content.study, content.questions
     factors = [factor.name for factor in study.factors]
     cells = ("model", "persona", *factors)
@@ -269,7 +265,7 @@ def _assemble(
         return np.stack([array.reshape(*shape, *array.shape[2:]) for array in arrays])
 
     recorded = manifest.models
-    return xr.Dataset(
+    dataset: xr.Dataset = xr.Dataset(
         data_vars={
             "option": ((*cells, "replicate", "question"), gather(lambda t: t.option)),
             "outcome": ((*cells, "replicate", "question"), gather(lambda t: t.outcome)),
@@ -308,3 +304,4 @@ def _assemble(
             "largest_theta_error": max((t.largest_error for t, _ in built), default=0.0),
         },
     )
+    return dataset

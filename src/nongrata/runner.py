@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,6 @@ from nongrata.manifest import Manifest, ModelRecord, Session, environment, now
 from nongrata.model_specs import LlamaCppSpec, ModelSpec
 from nongrata.plan import READINGS, Plan, Requests, build_plan
 from nongrata.prompts import as_words
-from nongrata.questions.model import QuestionSet
 from nongrata.rows import AnswerReader, generation_rows, score_rows
 from nongrata.run_folder import (
     DESIGN,
@@ -510,11 +509,3 @@ def _total_cost(plan: Plan, costs: Any) -> float:
             repeats = 1 if np.isnan(heat) else plan.answers_at(float(heat))
             total += costs[int(row)] * repeats * questions
     return total
-
-
-def questions_of(loaded: LoadedStudy, limit: int | None) -> QuestionSet | Sequence[Any]:
-    """The study's questions, or none if their files are not here: a plan can do without."""
-    try:
-        return loaded.questions(limit)
-    except NongrataError:
-        return ()

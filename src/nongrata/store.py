@@ -108,8 +108,8 @@ class Store:
             if self.responses.is_dir()
             else {}
         )
-        for name, path in present.items():
-            if name not in entered and (found := _describe(path)) is not None:
+        for name, unlisted in present.items():
+            if name not in entered and (found := _describe(unlisted)) is not None:
                 entered[name] = found
         replaced = {shard.replaces for shard in entered.values() if shard.name in present}
         for name in sorted((entered.keys() | present.keys()) - replaced):

@@ -1,8 +1,8 @@
 """Next-token probabilities at temperature 1 -> the answer's distribution at any temperature.
 
-At temperature T a token's probability is proportional to p^(1/T), p being its probability at 1. Where
-every token is known this is exact. Where only the most probable ones are, the rest enters as a
-sum whose contribution is bounded, and the bound is returned: nothing is renormalised silently.
+At temperature T a token's probability is proportional to p^(1/T), p being its probability at 1.
+Where every token is known this is exact. Where only the most probable ones are, the rest enters as
+a sum whose contribution is bounded, and the bound is returned: nothing is renormalised silently.
 """
 
 from __future__ import annotations

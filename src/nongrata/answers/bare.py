@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from nongrata.answers.reading import Page, Reading
 
@@ -20,73 +20,90 @@ _NOT_ONE = re.compile(
 )
 NONE_OF = re.compile(r"\b(?:none|neither|all|any) of (?:the|these|them|those)\b")
 _SENTENCE_ENDS = re.compile(r"[.!?\n](?=\s|$)")
-_TOO_COMMON = frozenset(
-    "yes no not neutral neither either none both all any true false some other others unknown more"
-    " less same most one two never always maybe good bad and but the than of a an them it at in on to is".split()
+_TOO_COMMON = re.compile(
+    r"(?:(?:yes|no|not|neutral|neither|either|none|both|all|any|true|false|some|others?|unknown"
+    r"|more|less|same|most|one|two|never|always|maybe|good|bad|and|but|the|than|of|an?|them|it|at"
+    r"|in|on|to|is) ?)+"
 )
 _SHORTEST_NAMED = 3
+_ROOM_FOR_A_LABEL = 60
 
 
-def lines(page: Page) -> list[Reading]:
-    """Lines that are an option and nothing else, without those that only restate a list.
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The lines of a page.
+
+    Parameters
+    ----------
+    alone
+        Lines that are an option and nothing else, without those that only restate a list.
+    begins
+        Options whose label, set off from the rest, begins a line.
+    is_list
+        Whether lines restate a list.
+    """
+
+    alone: list[Reading]
+    begins: set[int]
+    is_list: bool
+
+
+def outline(page: Page) -> Outline:
+    """What the lines of a page are.
 
     Consecutive lines that each name another option are a list; a line that names one again ends
     it, and stands for itself.
     """
-    kept: list[Reading] = []
-    run: list[Reading] = []
-    for line, begins_with in _option_lines(page):
-        if line is None and run and begins_with is not None and begins_with > (run[-1].option or 0):
-            run.append(replace(run[-1], option=begins_with))
-            continue
-        again = line is not None and line.option is not None and line.option in _options(run)
-        if line is None or again:
-            kept += run if len(run) == 1 else []
-            run = []
-        if line is not None:
+    runs: list[list[Reading]] = [[]]
+    begins: set[int] = set()
+    for line, option in _lines(page):
+        run = runs[-1]
+        if option is not None:
+            begins.add(option)
+        if line is None and run and option is not None and option > (run[-1].option or 0):
+            run.append(replace(run[-1], option=option))
+        elif line is None:
+            runs.append([])
+        elif line.option is not None and any(line.option == r.option for r in run):
+            runs.append([line])
+        else:
             run.append(line)
-    return kept + (run if len(run) == 1 else [])
+    alone = [run[0] for run in runs if len(run) == 1]
+    return Outline(alone, begins, len(begins) > 1 or any(len(run) > 1 for run in runs))
 
 
-def is_list(page: Page) -> bool:
-    """Whether at least two lines begin with different options."""
-    options = {page.line_label(start) for start, _ in _spans(page.low)}
-    options |= {line.option for line, _ in _option_lines(page) if line is not None}
-    return len(options - {None}) > 1
-
-
-def _options(readings: list[Reading]) -> set[int | None]:
-    return {reading.option for reading in readings}
-
-
-def _option_lines(page: Page) -> Iterator[tuple[Reading | None, int | None]]:
+def _lines(page: Page) -> Iterator[tuple[Reading | None, int | None]]:
     """For each line that is not blank: the option it is, and the option whose label begins it."""
-    for start, end in _spans(page.low):
-        prefix = _PREFIX.match(page.low, start, end)
-        at = prefix.end() if prefix else start
+    most = page.texts.longest + _ROOM_FOR_A_LABEL
+    start = 0
+    while start <= len(page.low):
+        end = page.low.find("\n", start)
+        end = len(page.low) if end < 0 else end
+        at = first_word(page, start)
         if at < end:
-            reading = page.value(at, at)
+            reading = page.value(at, at) if end - at <= most else None
             whole = _LINE_END.match(page.low, reading.covers) if reading else None
             yield reading if whole and whole.end() >= end else None, page.line_label(start)
-
-
-def _spans(low: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    while start <= len(low):
-        end = low.find("\n", start)
-        end = len(low) if end < 0 else end
-        yield start, end
         start = end + 1
 
 
-def leading_label(page: Page) -> Reading | None:
+def first_word(page: Page, start: int) -> int:
+    """Where a line's text begins, after the mark of a heading, quotation or list."""
+    prefix = _PREFIX.match(page.low, start)
+    return prefix.end() if prefix else start
+
+
+def first_value(page: Page) -> Reading | None:
+    """The label or text that begins the reply, whatever follows."""
+    at = first_word(page, 0)
+    return page.value(at, at)
+
+
+def leading_label(page: Page, lines: Outline, reading: Reading) -> Reading | None:
     """A label that begins the reply, set off from what follows: "B. He left because ..."."""
-    prefix = _PREFIX.match(page.low)
-    at = prefix.end() if prefix else 0
-    label = page.labels.token.match(page.shown, at)
-    reading = page.value(at, at)
-    if reading is None or not reading.by_label:
+    if not reading.by_label:
         return None
+    label = page.labels.token.match(page.shown, reading.start)
     if reading.undecided or label is None:
         return reading
     own = reading.covers > label.end()
@@ -98,25 +115,23 @@ def leading_label(page: Page) -> Reading | None:
             return None  # the first point of a numbered list
     if page.is_label_line(reading.covers):
         return replace(reading, option=None, undecided="ambiguous")  # "A: B"
-    others = {page.line_label(start) for start, _ in _spans(page.low)} - {None, reading.option}
-    return None if others else reading
+    return None if lines.begins - {reading.option} else reading
 
 
-def leading_text(page: Page) -> Reading | None:
+def leading_text(page: Page, reading: Reading) -> Reading | None:
     """An option's text that begins the reply, set off from what follows: "No, that is rude."."""
-    prefix = _PREFIX.match(page.low)
-    at = prefix.end() if prefix else 0
-    reading = page.value(at, at)
-    if reading is None or reading.by_label:
+    if reading.by_label:
         return None
     if reading.undecided:
         return reading if reading.undecided in ("alternatives", "label-text-conflict") else None
     if not _TEXT_SET_OFF.match(page.low, reading.covers):
         return None
-    for start, _ in _spans(page.low):
-        other = page.texts.at(page.shown, page.low, start) if start else None
+    line = page.low.find("\n")
+    while line >= 0:
+        other = page.texts.at(page.shown, page.low, line + 1)
         if other is not None and reading.option not in other.options:
-            return None
+            return None  # "London: ...", "Paris: ...", line by line
+        line = page.low.find("\n", line + 1)
     return reading
 
 
@@ -127,7 +142,7 @@ def only_text(page: Page) -> Reading | None:
         for hit in page.texts.named(page.shown, page.low)
         if hit.end - hit.start >= _SHORTEST_NAMED
         and any(char.isalpha() for char in page.low[hit.start : hit.end])
-        and not _TOO_COMMON.issuperset(page.low[hit.start : hit.end].split())
+        and not _TOO_COMMON.fullmatch(page.low, hit.start, hit.end)
         and not _goes_on_as_a_name(page.shown, hit.start, hit.end)
     ]
     options = {option for hit in hits for option in hit.options}

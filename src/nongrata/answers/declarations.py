@@ -33,9 +33,9 @@ class Rule:
 
 _NOUN = r"(?:answer|option|choice|response|solution|letter|alternative|selection|pick)"
 _ADVERB = (
-    r"(?:most |very )?(?:likely|probably|clearly|definitely|certainly|obviously|therefore|thus|hence"
-    r"|indeed|simply|actually|then|still|undoubtedly|surely|just|now|given as|as follows|in fact|also"
-    r"|going to be|either way|always|by far|perhaps the most)"
+    r"(?:most |very )?(?:likely|probably|clearly|definitely|certainly|obviously|therefore|thus"
+    r"|hence|indeed|simply|actually|then|still|undoubtedly|surely|just|now|given as|as follows"
+    r"|in fact|also|going to be|always|by far|perhaps the most)"
 )
 _COPULA = r"(?:is|was|would be|should be|must be|will be|has to be|seems to be|appears to be|'s)"
 
@@ -49,8 +49,8 @@ _FIELD = re.compile(
 _SENTENCE = re.compile(rf"{_NOUN}\b(?=(?P<gap>[^.!?:;\n]{{0,80}}))")
 _SENTENCE_IS = re.compile(rf" ?\b{_COPULA}(?! not\b)(?:,? {_ADVERB}\b)*,?(?: that)?(?= |:|\n|\(|$)")
 _OF_THE_NOUN = re.compile(
-    r"(?:, [^,]{1,30},| \([^()]*\)| (?:here|below|above|choice|option|letter)| (?:to|for|here|in|among|from|of|i"
-    r"|that|which|we|out)\b.*)?,?\Z"
+    r"(?:, [^,]{1,30},| \([^()]*\)| (?:here|below|above|choice|option|letter)"
+    r"| (?:to|for|here|in|among|from|of|i|that|which|we|out)\b.*)?,?\Z"
 )
 _VERB = re.compile(
     r"(?:choos(?:e|ing)|chose|chosen|select(?:ed|ing)?|pick(?:ed|ing)?|g(?:o|oing) (?:with|for)"
@@ -59,29 +59,31 @@ _VERB = re.compile(
 )
 _FIRST_PERSON = re.compile(
     r"(?:^|\W)(?:i|we|i'd|i'll|i'm|i've|we'd|we'll|let me|let's|let us)\b"
-    r"(?: (?:not|never|(?:would|will|do|am|should|must|have)n't|would|will|am|are|have|must|should|do|shall|to|like|going|then|personally|therefore"
-    r"|probably|definitely|be|inclined|want|have|had|'d|'ll|also|still|prefer))* \Z"
+    r"(?: (?:not|never|(?:would|will|do|am|should|must|have)n't|would|will|am|are|have|must|should"
+    r"|do|shall|to|like|going|then|personally|therefore|probably|definitely|be|inclined|want|have"
+    r"|had|also|still|prefer))* \Z"
 )
 _PREDICATE = re.compile(
     rf" (?:is|was|would be|should be|must be|seems|has to be|will be|makes|fits)"
     rf"(?: {_ADVERB})*(?: the| my| our)?(?: (?:only|single|most|very|one|best|most likely))*"
     r" (?P<what>(?:(?:correct|right|best|final|chosen|likely|appropriate|suitable|accurate|logical"
     r"|plausible) )?(?:answer|option|choice|response|solution|pick)\b"
-    r"|most (?:likely|appropriate|suitable|accurate|logical|plausible)\b|correct\b|right\b|best\b|sense\b|the most sense\b)"
+    r"|most (?:likely|appropriate|suitable|accurate|logical|plausible)\b"
+    r"|correct\b|right\b|best\b|sense\b|the most sense\b)"
 )
 _AFTER_ADJECTIVE = re.compile(
     r"(?: one)?(?:$|[\n.,;:!)]|-(?= )| (?:because|since|as|here|in|for|and)\b)"
 )
 _LABEL_MAY_FOLLOW = re.compile(
-    r"(?:^|[.,;:!?\n(\[>-] ?|\b(?:so|thus|therefore|hence|that|think|believe|say|and|but|because|why"
-    r"|then|only|if|whether|doubt|suppose|assume|conclude|know|overall|clearly) )\Z"
+    r"(?:^|[.,;:!?\n(\[>-] ?|\b(?:so|thus|therefore|hence|that|think|believe|say|and|but|because"
+    r"|why|then|only|if|whether|doubt|suppose|assume|conclude|know|overall|clearly) )\Z"
 )
 _JOINS = re.compile(r"(?:\b(?:and|or|nor)|[/&]) ?\Z")
 _PRONOUN = re.compile(
-    r"\b(?:it|that|this)(?:'s| is| would be| must be| should be| has to be| will be)"
+    r"(?:it|that|this)(?:'s| is| would be| must be| should be| has to be| will be)"
     rf"(?: {_ADVERB})* (?=[(\[]?(?:option |choice |answer |letter )?[(\[]?\w)"
 )
-_CONCLUSION = re.compile(r"\b(?:therefore|thus|hence|so|in conclusion|conclusion|overall),?:? ")
+_CONCLUSION = re.compile(r"(?:therefore|thus|hence|so|in conclusion|conclusion|overall),?:? ")
 _BARE_END = re.compile(r" ?(?:$|[\n.!,;])")
 
 
@@ -111,7 +113,7 @@ def _at_cues(page: Page, cue: re.Pattern[str]) -> Iterator[Reading]:
 
 
 def _sentence(page: Page) -> Iterator[Reading]:
-    """``The correct answer is most likely (B).``"""
+    """``The correct answer is most likely (B)``."""
     for match in _SENTENCE.finditer(page.low):
         if match.start() and page.low[match.start() - 1].isalnum():
             continue
@@ -193,6 +195,8 @@ def _conclusion(page: Page) -> Iterator[Reading]:
 
 def _labels_at_cues(page: Page, cue: re.Pattern[str]) -> Iterator[Reading]:
     for match in cue.finditer(page.low):
+        if match.start() and page.low[match.start() - 1].isalnum():
+            continue
         label = page.labels.token.match(page.shown, match.end())
         if label is None:
             continue
@@ -203,47 +207,32 @@ def _labels_at_cues(page: Page, cue: re.Pattern[str]) -> Iterator[Reading]:
             yield reading
 
 
+_NOUNS = (
+    "answer",
+    "option",
+    "choice",
+    "response",
+    "solution",
+    "letter",
+    "alternat",
+    "select",
+    "pick",
+)
+_VERBS = (
+    *("choos", "chose ", "select", "pick", "go with", "go for", "going ", "went with", "opt for"),
+    *("opted", "opting", " answer with", "i answer", "settle on", "vote for", "lean", "say "),
+    "conclude",
+)
 DECLARATIONS = (
     Rule("boxed", ("\\boxed", "\\fbox", "\\framebox"), _boxed),
     Rule("tag", ("<",), _tag),
+    Rule("field", ("ans", *_NOUNS[1:6], "select", "decision", "verdict", "label"), _field),
+    Rule("sentence", _NOUNS, _sentence),
+    Rule("verb", _VERBS, _verb),
     Rule(
-        "field",
-        (
-            "ans",
-            "choice",
-            "option",
-            "selection",
-            "response",
-            "solution",
-            "decision",
-            "verdict",
-            "label",
-            "letter",
-        ),
-        _field,
+        "predicate", ("correct", "right", "best", "sense", "likely", "appropr", *_NOUNS), _predicate
     ),
-    Rule(
-        "sentence",
-        (
-            "answer",
-            "option",
-            "choice",
-            "response",
-            "solution",
-            "letter",
-            "alternative",
-            "selection",
-            "pick",
-        ),
-        _sentence,
-    ),
-    Rule("verb", ("i ", "i'", "we", "let"), _verb),
-    Rule(
-        "predicate",
-        ("correct", "right", "best", "sense", "answer", "option", "choice", "response", "pick"),
-        _predicate,
-    ),
-    Rule("pronoun", ("it", "that", "this"), _pronoun),
+    Rule("pronoun", ("it's", "'s ", " is ", " be "), _pronoun),
     Rule("conclusion", ("therefore", "thus", "hence", "so", "conclusion", "overall"), _conclusion),
 )
 """Explicit declarations; the last one in the text wins, whichever rule read it."""

@@ -13,6 +13,8 @@ MOST_NAMED = 64
 """Texts that name options more often than this are not read further."""
 
 _EDGE_PUNCTUATION = " .!?;:,\n"
+_AROUND_LABELS = "()[]{}<>.: "
+_ARTICLES = ("a ", "an ", "the ")
 _ARTICLE = re.compile(r"(?:an?|the) (?=\S)")
 SEPARATOR = (
     r"[ \n]?(?:[,;/&+|]|(?i:and/or|or|and|nor)\b)[ \n]?(?:(?i:or|and|nor)\b )?"
@@ -36,9 +38,8 @@ class Labels:
     names
         The labels in the order shown.
     index
-        Position of each label; by folded name unless labels differ only in case.
-    any_case
-        Whether a label may be written in another case.
+        Position of each label by its name, and by its folded name unless labels differ only in
+        case.
     token
         Matches a label as a whole token, in brackets or not, after a word such as "option" or not.
     before
@@ -53,7 +54,6 @@ class Labels:
 
     names: tuple[str, ...]
     index: dict[str, int]
-    any_case: bool
     token: re.Pattern[str]
     before: re.Pattern[str]
     another: re.Pattern[str]
@@ -62,7 +62,8 @@ class Labels:
 
     def find(self, written: str) -> int:
         """Position of the label that is written so."""
-        return self.index[fold(written) if self.any_case else written]
+        option = self.index.get(written)
+        return self.index[fold(written)] if option is None else option
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +87,29 @@ class Texts:
         Each option's text with its case.
     without_article
         As `forms`, for texts that begin with an article which a reply may leave out.
+    by_initial
+        The same pairs by the first character of the text.
+    longest
+        Length of the longest text.
     """
 
     forms: tuple[tuple[str, tuple[int, ...]], ...]
     exact: tuple[str, ...]
     without_article: tuple[tuple[str, tuple[int, ...]], ...]
+    by_initial: dict[str, tuple[tuple[str, tuple[int, ...]], ...]]
+    longest: int
 
     def at(self, shown: str, low: str, pos: int) -> TextHit | None:
         """The longest option text that begins at `pos`, leading articles aside."""
-        hit = self._longest(self.forms, shown, low, pos)
-        if hit is not None:
-            return hit
-        article = _ARTICLE.match(low, pos)
-        if article:
-            hit = self._longest(self.forms, shown, low, article.end())
-            pos = article.end() if hit is None else pos
-        return hit or self._longest(self.without_article, shown, low, pos)
+        forms = self.by_initial.get(low[pos : pos + 1])
+        hit = self._longest(forms, shown, low, pos) if forms else None
+        if hit is None and low.startswith(_ARTICLES, pos):
+            pos = low.index(" ", pos) + 1
+            forms = self.by_initial.get(low[pos : pos + 1])
+            hit = self._longest(forms, shown, low, pos) if forms else None
+        if hit is None and self.without_article:
+            hit = self._longest(self.without_article, shown, low, pos)
+        return hit
 
     def ending(self, shown: str, low: str, end: int) -> TextHit | None:
         """The longest option text that ends at `end`."""
@@ -168,7 +176,7 @@ _COMBINING_MARK = re.compile(f"[{COMBINING}]")
 
 
 def _wordlike(char: str) -> bool:
-    return char.isalnum() or _COMBINING_MARK.match(char) is not None
+    return char.isalnum() or (not char.isascii() and _COMBINING_MARK.match(char) is not None)
 
 
 @lru_cache(maxsize=512)
@@ -180,14 +188,16 @@ def compile_labels(labels: tuple[str, ...]) -> Labels:
     >>> compile_labels(("A", "B")).find("b")
     1
     """
-    names = tuple(plain(label).strip("()[]{}<>.:) ") for label in labels)
+    names = tuple(plain(label).strip(_AROUND_LABELS) for label in labels)
     if not labels or not all(names) or len(set(names)) < len(names):
         raise NongrataError(
             f"labels {list(labels)!r} do not tell the options apart",
             fix="give each option its own label of at least one letter or digit",
         )
     any_case = len({fold(name) for name in names}) == len(names)
-    index = {fold(name) if any_case else name: i for i, name in enumerate(names)}
+    index = {name: i for i, name in enumerate(names)}
+    if any_case:
+        index |= {fold(name): i for i, name in enumerate(names)}
     one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     flags = re.IGNORECASE if any_case else re.NOFLAG
     word = "(?i:option|choice|letter|answer|alternative|number|label)"
@@ -195,7 +205,6 @@ def compile_labels(labels: tuple[str, ...]) -> Labels:
     return Labels(
         names=names,
         index=index,
-        any_case=any_case,
         token=re.compile(
             rf"(?P<outer>[(\[{{<]{{0,3}}) ?(?:(?i:the )?(?P<word>{word})[ ]?[:#]? ?)?"
             rf"(?P<open>[(\[{{<]{{0,3}}) ?{label} ?(?P<close>[)\]}}>]{{0,3}})",
@@ -245,4 +254,11 @@ def compile_texts(options: tuple[str, ...]) -> Texts:
     def longest_first(forms: dict[str, tuple[int, ...]]) -> tuple[tuple[str, tuple[int, ...]], ...]:
         return tuple(sorted(forms.items(), key=lambda f: -len(f[0])))
 
-    return Texts(longest_first(by_form), exact, longest_first(bare))
+    forms = longest_first(by_form)
+    return Texts(
+        forms=forms,
+        exact=exact,
+        without_article=longest_first(bare),
+        by_initial={f[0]: tuple(g for g in forms if g[0][0] == f[0]) for f, _ in forms},
+        longest=max(map(len, exact), default=0),
+    )

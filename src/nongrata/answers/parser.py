@@ -144,46 +144,51 @@ def _decide(page: Page, *, cut: bool) -> Parsed:
     declared, denied = _declarations(page)
     if declared:
         return _last_declared(page, declared, cut=cut)
-    return _bare(page, cut=cut) or _silent(page, denied)
+    lines = bare.outline(page)
+    return _bare(page, lines, cut=cut) or _silent(page, lines, denied)
 
 
 def _declarations(page: Page) -> tuple[list[tuple[Reading, str]], list[str]]:
     """What is declared, in the order of the text, and why other declarations are none."""
     declared: list[tuple[Reading, str]] = []
     denied: list[str] = []
+    low = page.low
     for rule in DECLARATIONS:
-        if any(word in page.low for word in rule.needs):
-            for reading in rule.find(page):
-                why_not = denial(page.low, reading.start, reading.covers)
-                if why_not is None:
-                    declared.append((reading, rule.name))
-                else:
-                    denied.append(why_not)
+        for word in rule.needs:
+            if word in low:
+                break
+        else:
+            continue
+        for reading in rule.find(page):
+            why_not = denial(low, reading.start, reading.covers)
+            if why_not is None:
+                declared.append((reading, rule.name))
+            else:
+                denied.append(why_not)
     declared.sort(key=lambda pair: pair[0].end)
     return declared, denied
 
 
 def _last_declared(page: Page, declared: list[tuple[Reading, str]], *, cut: bool) -> Parsed:
-    reading, rule = declared[-1]
-    first_with_it = next(name for r, name in declared if r.end == reading.end)
+    reading, rule = next(pair for pair in declared if pair[0].end == declared[-1][0].end)
     if cut and reading.end == len(page.low):
         settled = [pair for pair in declared if pair[0].end < reading.end]
         if not settled or settled[-1][0].option != reading.option:
             return _unparsed("no-declaration")
-        reading, first_with_it = settled[-1]
+        reading, rule = settled[-1]
     back = silence.second_thought(page.low, reading.covers)
     if back >= 0:
-        later = [line for line in bare.lines(page) if line.start > back]
+        later = [line for line in bare.outline(page).alone if line.start > back]
         if later and not (cut and later[-1].covers == len(page.low)):
             return _line(later[-1])
         return _unparsed("retracted")
     if reading.option is not None and _denied_later(page, reading):
         return _unparsed("retracted")
-    return _parsed(reading, first_with_it)
+    return _parsed(reading, rule)
 
 
 def _denied_later(page: Page, declared: Reading) -> bool:
-    """Whether the declared label is said not to be the one: "The answer is A. ... Not A." """
+    """Whether the declared label is said not to be the one: "Answer: A. On reflection, not A"."""
     for pos in silence.negations(page.low, declared.covers):
         label = page.labels.token.match(page.shown, pos)
         if label and label["label"] in page.labels.names:
@@ -193,22 +198,23 @@ def _denied_later(page: Page, declared: Reading) -> bool:
     return False
 
 
-def _bare(page: Page, *, cut: bool) -> Parsed | None:
+def _bare(page: Page, lines: bare.Outline, *, cut: bool) -> Parsed | None:
     """An answer that nothing announces."""
-    lines = bare.lines(page)
-    if cut and lines and lines[-1].covers == len(page.low):
-        if len({line.option for line in lines[-2:]}) > 1 or len(lines) < 2:
+    alone = lines.alone
+    if cut and alone and alone[-1].covers == len(page.low):
+        if len(alone) < 2 or alone[-2].option != alone[-1].option:
             return _unparsed("no-declaration")
-        lines.pop()
-    if lines and silence.second_thought(page.low, lines[-1].covers) < 0:
-        return _line(lines[-1])
-    label = bare.leading_label(page)
+        alone = alone[:-1]
+    if alone and silence.second_thought(page.low, alone[-1].covers) < 0:
+        return _line(alone[-1])
+    first = bare.first_value(page)
+    label = bare.leading_label(page, lines, first) if first else None
     if label is not None and not (cut and _may_be_a_list(page, label)):
         return _first(page, label, "leading-label")
     refused = silence.refusal(page.low)
     if refused >= 0 and silence.in_first_sentence(page.low, refused):
         return Parsed(Outcome.REFUSED, None, "refusal")
-    text = bare.leading_text(page)
+    text = bare.leading_text(page, first) if first else None
     if text is not None and not (cut and text.covers == len(page.low)):
         return _first(page, text, "leading-text")
     return None if refused < 0 else Parsed(Outcome.REFUSED, None, "refusal")
@@ -228,11 +234,11 @@ def _may_be_a_list(page: Page, reading: Reading) -> bool:
     return page.texts.exact[reading.option].lower().startswith(rest)
 
 
-def _silent(page: Page, denied: list[str]) -> Parsed:
+def _silent(page: Page, lines: bare.Outline, denied: list[str]) -> Parsed:
     """Why a page says nothing, or the one option it names."""
     if denied:
         return _unparsed(denied[-1])
-    named = bare.only_text(page)
+    named = None if lines.is_list else bare.only_text(page)
     if named is not None and named.option is None:
         return _unparsed("repeated-text")
     if named is not None and named.option is not None:
@@ -249,7 +255,7 @@ def _silent(page: Page, denied: list[str]) -> Parsed:
         value = page.value(pos, pos)
         if value is not None and value.by_label:
             return _unparsed("negated")
-    return _unparsed("option-list" if bare.is_list(page) else "no-declaration")
+    return _unparsed("option-list" if lines.is_list else "no-declaration")
 
 
 def _line(reading: Reading) -> Parsed:

@@ -48,7 +48,8 @@ class Reading:
 
 _LEAD = re.compile(r"(?:[\s:|]|-+>|=+>?|-(?=\s))*")
 _WORDS = re.compile(
-    r"[(\[{<]{0,3}(?:the )?(?:(?:option|choice|letter|answer|alternative|number)[:#]? )?[(\[{<]{0,3}"
+    r"[(\[{<]{0,3}(?:the )?(?:(?:option|choice|letter|answer|alternative|number)[:#]? )?"
+    r"[(\[{<]{0,3}"
 )
 _GAP = re.compile(r"[ .:,;)\]}>|\-]*")
 _CONNECTOR = (
@@ -125,7 +126,8 @@ class Page:
         low = self.low
         text = self.texts.at(self.shown, low, at)
         if text is None:
-            text = self.texts.at(self.shown, low, _skip(_WORDS, low, at))
+            inner = _skip(_WORDS, low, at)
+            text = self.texts.at(self.shown, low, inner) if inner > at else None
         label = self.labels.token.match(self.shown, at)
         if label is None:
             return self._text(cue, text)

@@ -19,23 +19,41 @@ _REFUSAL = re.compile(
     r"|(?:do not|don't) have (?:personal )?(?:opinions|preferences|feelings|beliefs))"
 )
 _ABSTENTION = re.compile(
-    r"\b(?:i (?:don't|do not|really don't) know|i have no idea|i(?:'m| am) not (?:sure|certain)|no idea"
+    r"(?:i (?:don't|do not|really don't) know|i(?:'m| am) not (?:sure|certain)|no idea"
     r"|not enough information|insufficient information|(?:cannot|can't|can not) be determined"
-    r"|(?:impossible|not possible) to (?:tell|say|determine|know)|it depends|more (?:context|information)"
-    r" (?:is )?needed)\b"
+    r"|(?:impossible|not possible) to (?:tell|say|determine|know)|it depends"
+    r"|more (?:context|information) (?:is )?needed)\b"
+)
+_ABSTENTION_WORDS = (
+    *("know", "not sure", "certain", "idea", "information", "determined", "possible", "depends"),
+    "needed",
+)
+_REFUSAL_WORDS = (
+    *("can", "could", "won't", "will not", "able to", "going to", "want to", "allowed", "designed"),
+    *("programmed", "decline", "refuse", "comfortable", "have "),
 )
 _SECOND_THOUGHT = re.compile(
     r"(?:[.,!?\n)] ?|- )(?:no, |oh, |hmm,? |oops,? |sorry, )?"
-    r"(?:wait(?=[,.!:]| no\b| -|$)|(?:hold on|scratch that|correction|on second thoughts?|let me (?:reconsider|rethink"
-    r"|correct (?:that|myself))|i (?:was wrong|made a mistake|take that back|misspoke|stand corrected)"
+    r"(?:wait(?=[,.!:]| no\b| -|$)|(?:hold on|scratch that|correction|on second thoughts?"
+    r"|let me (?:reconsider|rethink|correct (?:that|myself))"
+    r"|i (?:was wrong|made a mistake|take that back|misspoke|stand corrected)"
     r"|actually, no|no, that's wrong|that's wrong|that is wrong)(?=[ ,.!:-]|$))"
 )
 _NEXT_QUESTION = re.compile(
-    r"\n(?:(?:next |new )?(?:question|problem|exercise|example)(?: \d{1,4})?[:.)]|q(?: ?\d{1,4})?[:.)]"
-    r"|(?:\d{1,3}[.)] )?question\n|(?:user|human|### ?instruction|### ?question)s? ?:)"
+    r"\n(?:(?:next |new )?(?:question|problem|exercise|example)(?: \d{1,4})?[:.)]"
+    r"|q(?: ?\d{1,4})?[:.)]|(?:\d{1,3}[.)] )?question\n"
+    r"|(?:user|human|### ?instruction|### ?question)s? ?:)"
 )
-_NEGATED_LABEL = re.compile(r"(?:\bnot|n't) (?:be )?(?=\S)")
+_NEGATED_LABEL = re.compile(r"n(?:'t|(?<!\wn)ot) (?:be )?(?=\S)")
 _SENTENCE_ENDS = re.compile(r"[.!?\n](?=\s|$)")
+
+
+def _has_one(low: str, words: tuple[str, ...]) -> bool:
+    """A quick look, so that a slower pattern need not be tried on most texts."""
+    for word in words:  # noqa: SIM110 - a generator would cost as much as the pattern
+        if word in low:
+            return True
+    return False
 
 
 def refusal(low: str) -> int:
@@ -46,7 +64,7 @@ def refusal(low: str) -> int:
     >>> refusal("sorry, but as an ai i cannot choose."), refusal("she cannot choose.")
     (20, -1)
     """
-    match = _REFUSAL.search(low)
+    match = _REFUSAL.search(low) if _has_one(low, _REFUSAL_WORDS) else None
     return match.start() if match else -1
 
 
@@ -64,7 +82,7 @@ def abstains(low: str) -> bool:
     >>> abstains("i don't know.")
     True
     """
-    return _ABSTENTION.search(low) is not None
+    return _has_one(low, _ABSTENTION_WORDS) and _ABSTENTION.search(low) is not None
 
 
 def second_thought(low: str, after: int) -> int:

@@ -33,9 +33,7 @@ class RunProgress:
         self._task: TaskID | None = None
         self._reset("", 0, 0, 0.0, 0.0)
 
-    def _reset(
-        self, model: str, requests: int, done: int, cost: float, cost_done: float
-    ) -> None:
+    def _reset(self, model: str, requests: int, done: int, cost: float, cost_done: float) -> None:
         self._model = model
         self._requests, self._done, self._done_before = requests, done, done
         self._cost, self._cost_done, self._cost_before = cost, cost_done, cost_done
@@ -61,7 +59,8 @@ class RunProgress:
                 transient=True,
             )
             self._progress.start()
-            self._task = self._progress.add_task(visible(model), total=cost, completed=cost_done)
+            self._task = self._progress.add_task(visible(model), total=cost)
+            self._progress.update(self._task, completed=cost_done)
 
     def advance(self, requests: int, cost: float) -> None:
         """Some requests were answered; may be called from several threads."""

@@ -74,9 +74,7 @@ def plan(
     loaded = load_study(study, overrides or ())
     planned, questions, mean_chars, known = plan_study(loaded, limit)
     speeds = _speeds(loaded.study.models, speed, speed_from)
-    summary = summarise_plan(
-        loaded, planned, questions, mean_chars, questions_known=known, speeds=speeds
-    )
+    summary = summarise_plan(planned, questions, mean_chars, questions_known=known, speeds=speeds)
     examples = prompt_examples(planned, show) if show else []
     if as_json:
         from dataclasses import asdict
@@ -126,17 +124,13 @@ def _plan_table(summary: Any) -> Table:
         table.add_row(name, f"{one:,}{unit}", f"{one * n:,}{unit}")
 
     table.add_row("models", "", f"{n}")
-    table.add_row(
-        "labels", f"{summary.labels} ({summary.controls} of them controls)", ""
-    )
+    table.add_row("labels", f"{summary.labels} ({summary.controls} of them controls)", "")
     table.add_row("configurations", f"{summary.configurations} ({levels})", "")
     row("evaluations (label x configuration)", summary.evaluations_per_model)
     table.add_row("questions", f"{summary.questions:,}", "")
     table.add_row("replicates at positive temperature", f"{summary.replicates}", "")
     row("answers", summary.answers_per_model)
-    table.add_row(
-        "distinct prompts a question", f"{summary.distinct_prompts_per_question:,}", ""
-    )
+    table.add_row("distinct prompts a question", f"{summary.distinct_prompts_per_question:,}", "")
     names = {
         "first_token": "single passes a question (serve all temperatures)",
         "free": "generations a question",
@@ -239,26 +233,18 @@ def status(run: RunArgument, as_json: JsonOption = False) -> None:
     out = console()
     for line in found.warnings():
         out.print(visible(line), style="bold yellow")
-    table = Table(
-        "model", "requests", "of", "done", "answers", "answered", "unparsed", "refused",
-        "truncated", "error", "tokens cached", title=f"Run of {visible(found.study)}", box=None,
-    )  # fmt: skip
-    for column in table.columns[1:]:
-        column.justify = "right"
+    state = "complete" if found.complete else "not complete"
+    size = _bytes(found.bytes)
+    out.print(f"{visible(found.study)} in {visible(found.run)}: {state}, {size}")
     for model in found.models:
-        share = model.outcome_shares
-        table.add_row(
-            visible(model.id),
-            f"{model.requests:,}",
-            f"{model.requests_in_all:,}",
-            f"{model.requests / max(1, model.requests_in_all):.1%}",
-            f"{model.answers:,}",
-            *(f"{share[name]:.1%}" if name in share else "-" for name in
-              ("answered", "unparsed", "refused", "truncated", "error")),
-            f"{model.cached_share:.0%}" if model.cached_share is not None else "-",
-        )  # fmt: skip
-    out.print(table)
-    out.print("Shares are of generated texts; single passes hold a whole distribution instead.")
+        share = model.requests / max(1, model.requests_in_all)
+        out.print(f"\n{visible(model.id)}", style="bold")
+        out.print(f"  requests  {model.requests:,} of {model.requests_in_all:,} ({share:.1%})")
+        out.print(f"  answers   {model.answers:,} of {model.answers_in_all:,}")
+        for name, part in sorted(model.outcome_shares.items(), key=lambda item: -item[1]):
+            out.print(f"  {name:<9} {part:.1%} of generated texts")
+        if model.cached_share is not None:
+            out.print(f"  cached    {model.cached_share:.0%} of prompt tokens")
 
 
 def schema() -> None:

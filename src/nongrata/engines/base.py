@@ -167,11 +167,16 @@ class Engine(Protocol):
         How many requests it likes to be given at once, at first; the runner adapts it to time.
     """
 
-    kind: str
-    capabilities: Capabilities
-    identity: Mapping[str, Any]
-    provenance: Mapping[str, Any]
-    block: int
+    @property
+    def kind(self) -> str: ...
+    @property
+    def capabilities(self) -> Capabilities: ...
+    @property
+    def identity(self) -> Mapping[str, Any]: ...
+    @property
+    def provenance(self) -> Mapping[str, Any]: ...
+    @property
+    def block(self) -> int: ...
 
     def score(self, batch: Batch, tick: Tick | None = None) -> Scores:
         """Next-token probabilities for a batch of reading ``first_token``."""

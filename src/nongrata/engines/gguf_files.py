@@ -6,7 +6,7 @@ import errno
 import hashlib
 import mmap
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -171,7 +171,7 @@ _TENSOR_TYPES = {
 }  # fmt: skip
 
 
-def f32_copy(source: Path, cache: Path) -> Path:
+def f32_copy(source: Path, cache: Path, notify: Callable[[str], None] | None = None) -> Path:
     """A copy of a model with every weight as float32, made once and kept.
 
     The weights are exactly the ones the quantised file stands for; only their form changes. With
@@ -183,6 +183,8 @@ def f32_copy(source: Path, cache: Path) -> Path:
         A GGUF file in one piece.
     cache
         Folder under which copies are kept, named after the source's SHA-256.
+    notify
+        Called with one sentence if the copy has to be made.
 
     Returns
     -------
@@ -210,6 +212,8 @@ def f32_copy(source: Path, cache: Path) -> Path:
         with exclusive(target):
             if _is_whole(target, note, origin, cache):
                 return target
+            if notify is not None:
+                notify(f"making an F32 copy of {source.name}")
             target.unlink(missing_ok=True)
             target.parent.mkdir(parents=True, exist_ok=True)
             with replacing(target) as draft:

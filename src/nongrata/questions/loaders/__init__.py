@@ -65,7 +65,7 @@ def _load(source: SourceSpec, base: Path, notes: list[str]) -> Iterator[Loaded]:
         return normalised.load_starter(source, notes)
     files = source_files(source, base)
     if source.format is SourceFormat.SOCIALIQA_ORIGINAL:
-        # __post_init__ of the source guarantees the labels; the type checker cannot know
+        # the source was refused without labels; the type checker cannot know
         return socialiqa.load_original(source, files, base / (source.labels or ""), notes)
     return LOADERS[source.format](source, files, notes)
 

@@ -1,0 +1,181 @@
+"""From llama.cpp's answers to arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nongrata.engines.base import Generations, Scores
+from nongrata.engines.llamacpp_calls import Finished
+from nongrata.engines.prompt_tokens import Vocabulary
+from nongrata.errors import NongrataError
+
+_OTHERS = 16
+
+
+class LabelTokens:
+    """Which tokens choose a label: the spellings of it that are one token.
+
+    Parameters
+    ----------
+    vocabulary
+        The model's tokens.
+    variants
+        Spellings, such as ``"{label}"`` and ``" {label}"``.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary(["A", "\u0120A", "B"], [1, 1, 1], "gpt2")
+    >>> LabelTokens(vocabulary, ("{label}", " {label}")).of("B")
+    (2, None)
+    """
+
+    def __init__(self, vocabulary: Vocabulary, variants: Sequence[str]) -> None:
+        self._vocabulary = vocabulary
+        self._known: dict[str, tuple[int | None, ...]] = {}
+        self.variants = tuple(variants)
+
+    def of(self, label: str) -> tuple[int | None, ...]:
+        """The token of each spelling; None where it is not one token."""
+        if label not in self._known:
+            spellings = (variant.replace("{label}", label) for variant in self.variants)
+            self._known[label] = tuple(self._vocabulary.id_of(text) for text in spellings)
+        return self._known[label]
+
+    def listed(self, labels: Sequence[str]) -> dict[str, list[int | None]]:
+        """The tokens of some labels, as JSON values."""
+        return {label: list(self.of(label)) for label in labels}
+
+    def require(self, labels: Sequence[Sequence[str]]) -> None:
+        """Refuse labels that no single token spells."""
+        for label in dict.fromkeys(label for offered in labels for label in offered):
+            if all(token is None for token in self.of(label)):
+                raise NongrataError(
+                    f"no single token of this model spells the label {label!r}, so it cannot be "
+                    "read from next-token probabilities",
+                    fix="set reading: free, or use other labels or label_variants",
+                )
+
+
+def collect_scores(
+    labels: Sequence[Sequence[str]],
+    tokens: LabelTokens,
+    finished: Sequence[Finished],
+    errors: Mapping[int, str],
+) -> Scores:
+    """Sort the returned probabilities into labels, others and the mass of all the rest."""
+    n = len(labels)
+    options = max((len(offered) for offered in labels), default=0)
+    label_logprobs = np.full((n, options, len(tokens.variants)), np.nan, dtype=np.float32)
+    other_logprobs = np.full((n, _OTHERS), np.nan, dtype=np.float32)
+    tail_mass = np.full(n, np.nan)
+    problems = dict(errors)
+    counts = _Counts(n)
+    for result in finished:
+        i = result.index
+        returned = _returned(result.answer)
+        if not returned:
+            problems[i] = "llama.cpp returned no probabilities"
+            continue
+        chosen: set[int] = set()
+        for j, label in enumerate(labels[i]):
+            for k, token in enumerate(tokens.of(label)):
+                if token is not None and token in returned:
+                    label_logprobs[i, j, k] = returned[token]
+                    chosen.add(token)
+        others = sorted((p for t, p in returned.items() if t not in chosen), reverse=True)
+        other_logprobs[i, : len(others[:_OTHERS])] = others[:_OTHERS]
+        kept = sum(math.exp(returned[token]) for token in chosen)
+        kept += sum(map(math.exp, others[:_OTHERS]))
+        # llama.cpp's probabilities add up to 1.0001 or so: what was returned and not kept is
+        # certainly there, even where 1 - kept is less.
+        tail_mass[i] = max(1.0 - kept, sum(map(math.exp, others[_OTHERS:])))
+        counts.add(result)
+    return Scores(
+        label_logprobs=label_logprobs,
+        other_logprobs=other_logprobs,
+        tail_mass=tail_mass,
+        prompt_tokens=counts.prompt,
+        cached_tokens=counts.cached,
+        prompt_digest=counts.digest,
+        errors=problems,
+    )
+
+
+def collect_generations(
+    n: int, finished: Sequence[Finished], errors: Mapping[int, str]
+) -> Generations:
+    """Gather texts, each distinct one once."""
+    texts: dict[str, int] = {}
+    text = np.zeros(n, dtype=np.int32)
+    truncated = np.zeros(n, dtype=np.bool_)
+    completion = np.zeros(n, dtype=np.int32)
+    problems = dict(errors)
+    counts = _Counts(n)
+    for result in sorted(finished, key=lambda result: result.index):
+        i = result.index
+        try:
+            choice = result.answer["choices"][0]
+            said, reason = str(choice["text"]), choice["finish_reason"]
+            completion[i] = result.answer["usage"]["completion_tokens"]
+        except (KeyError, IndexError, TypeError):
+            problems[i] = "llama.cpp returned no text"
+            continue
+        text[i] = texts.setdefault(said, len(texts))
+        truncated[i] = reason == "length"
+        counts.add(result)
+    # Rows of requests that failed point at an empty text, so that every row points somewhere.
+    if problems:
+        text[list(problems)] = texts.setdefault("", len(texts))
+    return Generations(
+        texts=tuple(texts),
+        text=text,
+        truncated=truncated,
+        completion_tokens=completion,
+        prompt_tokens=counts.prompt,
+        cached_tokens=counts.cached,
+        prompt_digest=counts.digest,
+        errors=problems,
+    )
+
+
+class _Counts:
+    """What both readings record of a prompt."""
+
+    def __init__(self, n: int) -> None:
+        self.prompt: NDArray[np.int32] = np.zeros(n, dtype=np.int32)
+        self.cached: NDArray[np.int32] = np.zeros(n, dtype=np.int32)
+        self.digest: NDArray[np.uint64] = np.zeros(n, dtype=np.uint64)
+
+    def add(self, result: Finished) -> None:
+        i = result.index
+        self.prompt[i] = len(result.tokens)
+        self.cached[i] = int(result.answer.get("timings", {}).get("cache_n", 0))
+        self.digest[i] = prompt_digest(result.tokens)
+
+
+def prompt_digest(tokens: Sequence[int]) -> int:
+    """64-bit hash of token ids.
+
+    Examples
+    --------
+    >>> prompt_digest((1, 2)) == prompt_digest((2, 1))
+    False
+    """
+    data = np.asarray(tokens, dtype="<i4").tobytes()
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
+
+
+def _returned(answer: Mapping[str, Any]) -> dict[int, float]:
+    """Log-probability by token id, of the tokens that were returned."""
+    try:
+        top = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        pairs = {int(entry["id"]): float(entry["logprob"]) for entry in top}
+    except (KeyError, IndexError, TypeError):
+        return {}
+    return {token: value for token, value in pairs.items() if math.isfinite(value)}
