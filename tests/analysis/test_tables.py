@@ -245,3 +245,14 @@ def test_results_cannot_be_changed():
     analysis = analyze(responses())
     with pytest.raises(AttributeError):
         analysis.models = ()
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, 4, 255])
+def test_only_an_answer_that_was_read_can_be_right(code):
+    """Also where an importer left the right option beside another outcome."""
+    ds = hand_made()
+    ds["option"][:] = 0
+    ds["outcome"][0, 0, 0] = code
+    row = accuracy_table(ds).cells[0]
+    assert not row.accuracy > 0
+    assert not row.read_only > 0

@@ -134,3 +134,11 @@ def test_position_bias_weighs_questions_by_answers_read():
 
 def test_no_answer_has_no_position():
     assert position_bias(np.zeros((2, 3), int), np.array([0, 1])).position == -1
+
+
+def test_a_constant_that_is_not_the_best_in_this_sample_must_be_beaten_too():
+    """A model that always gives the second-best position is above no constant answer."""
+    answer = np.array([0] * 6 + [1] * 5)
+    result = against_constant((answer == 1) * 1.0, answer, np.full(11, 2), np.arange(11))
+    assert result.positions == (0,)
+    assert result.p == 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from nongrata.answers.reading import Page, Reading
 
@@ -18,7 +18,7 @@ _INITIALS = re.compile(r"\. ?[A-Z]\.")
 _NOT_ONE = re.compile(
     r"n't\b|\b(?:not|never|no|nor|neither|wrong|incorrect|cannot|unlikely|false|if|either)\b"
 )
-NONE_OF = re.compile(r"\b(?:none|neither|all|any) of (?:the|these|them|those)\b")
+NONE_OF = re.compile(r"(?:none|neither|all|any) of (?:the|these|them|those)\b")
 _SENTENCE_ENDS = re.compile(r"[.!?\n](?=\s|$)")
 _TOO_COMMON = re.compile(
     r"(?:(?:yes|no|not|neutral|neither|either|none|both|all|any|true|false|some|others?|unknown"
@@ -26,7 +26,7 @@ _TOO_COMMON = re.compile(
     r"|in|on|to|is) ?)+"
 )
 _SHORTEST_NAMED = 3
-_ROOM_FOR_A_LABEL = 60
+_ROOM_FOR_A_LABEL = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def outline(page: Page) -> Outline:
         if option is not None:
             begins.add(option)
         if line is None and run and option is not None and option > (run[-1].option or 0):
-            run.append(replace(run[-1], option=option))
+            run.append(run[-1]._replace(option=option))
         elif line is None:
             runs.append([])
         elif line.option is not None and any(line.option == r.option for r in run):
@@ -114,7 +114,7 @@ def leading_label(page: Page, lines: Outline, reading: Reading) -> Reading | Non
         if label["label"].isdigit() and not label["close"] and page.low.startswith(".", end):
             return None  # the first point of a numbered list
     if page.is_label_line(reading.covers):
-        return replace(reading, option=None, undecided="ambiguous")  # "A: B"
+        return reading._replace(option=None, undecided="ambiguous")  # "A: B"
     return None if lines.begins - {reading.option} else reading
 
 

@@ -9,8 +9,18 @@ Denied = Literal["negated", "hypothetical"]
 """Why a declaration is none."""
 
 _WINDOW = 90
-_CLAUSE_STARTS = re.compile(r"[.!?;:,\n](?!\d)|\b(?:but|so|therefore|thus|hence|because)\b")
-_SENTENCE_STARTS = re.compile(r"[.!?\n](?!\w)")
+_CONJUNCTIONS = (" but ", " so ", " therefore ", " thus ", " hence ", " because ")
+_SUSPECTS = frozenset(
+    {
+        *("not", "never", "no", "neither", "nor", "cannot", "wrong", "incorrect", "worst", "least"),
+        *("hardly", "almost", "nearly", "doubt", "unlikely", "other", "previous", "tempting"),
+        *("if", "whether", "unless", "suppose", "supposing", "assume", "assuming", "might", "may"),
+        *("could", "some", "others", "many", "people", "someone", "they", "one", "write", "format"),
+        *("respond", "reply", "end", "(not", "(if"),
+    }
+)
+"""Words without one of which (or "n't") a clause need not be looked at more closely."""
+
 _NEGATION = re.compile(
     r"n't\b|\b(?:not(?! only)|never|no(?! doubt| question|\.)|neither|nor|cannot|wrong|incorrect"
     r"|worst|least|hardly|almost|nearly|(?<!no )(?<!without )(?<!without a )doubt|unlikely"
@@ -21,7 +31,7 @@ _SUPPOSITION = re.compile(
     r"|(?:some|others|many|people|someone|they|one) (?:\w+ )?(?:say|says|think|thinks|argue|claim)"
     r"|write|format|respond with|reply with|end with)\b"
 )
-_EXAMPLE = re.compile(r"\b(?:for example|for instance|e\.g\.|example of|in the format)")
+_EXAMPLES = ("for example", "for instance", "e.g.", "example of", "in the format")
 
 
 def clause_before(low: str, pos: int) -> str:
@@ -29,14 +39,16 @@ def clause_before(low: str, pos: int) -> str:
 
     Examples
     --------
-    >>> clause_before("not sure, but the answer is b", 14)
-    ' '
+    >>> clause_before("not sure, but the answer is b", 18)
+    'the '
     """
-    window = low[max(0, pos - _WINDOW) : pos]
-    start = 0
-    for mark in _CLAUSE_STARTS.finditer(window):
-        start = mark.end()
-    return window[start:]
+    start = max(0, pos - _WINDOW)
+    start = max(start, *(low.rfind(mark, start, pos) + 1 for mark in ".!?;:,\n"))
+    clause = low[start:pos]
+    for word in _CONJUNCTIONS:
+        if word in clause:
+            clause = clause.rpartition(word)[2]
+    return clause
 
 
 def denial(low: str, start: int, end: int) -> Denied | None:
@@ -50,14 +62,16 @@ def denial(low: str, start: int, end: int) -> Denied | None:
     'hypothetical'
     """
     clause = clause_before(low, start)
-    if _NEGATION.search(clause.rpartition(" and ")[2]):
-        return "negated"
-    if _SUPPOSITION.search(clause):
+    if "n't" in clause or not _SUSPECTS.isdisjoint(clause.split()):
+        if _NEGATION.search(clause.rpartition(" and ")[2]):
+            return "negated"
+        if _SUPPOSITION.search(clause):
+            return "hypothetical"
+    if low.startswith("?", end):
         return "hypothetical"
     window = low[max(0, start - _WINDOW) : start]
-    sentence = 0
-    for mark in _SENTENCE_STARTS.finditer(window):
-        sentence = mark.end()
-    if _EXAMPLE.search(window, sentence):
-        return "hypothetical"
-    return "hypothetical" if low.startswith("?", end) else None
+    for example in _EXAMPLES:
+        at = window.rfind(example)
+        if at >= 0 and not any(mark in window[at + len(example) :] for mark in (". ", "! ", "\n")):
+            return "hypothetical"
+    return None

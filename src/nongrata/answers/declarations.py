@@ -223,6 +223,7 @@ _VERBS = (
     *("opted", "opting", " answer with", "i answer", "settle on", "vote for", "lean", "say "),
     "conclude",
 )
+_PRONOUNS = ("it's", "it is", "that's", "that is", "this is", "d be", "must be", "to be", "ll be")
 DECLARATIONS = (
     Rule("boxed", ("\\boxed", "\\fbox", "\\framebox"), _boxed),
     Rule("tag", ("<",), _tag),
@@ -232,7 +233,11 @@ DECLARATIONS = (
     Rule(
         "predicate", ("correct", "right", "best", "sense", "likely", "appropr", *_NOUNS), _predicate
     ),
-    Rule("pronoun", ("it's", "'s ", " is ", " be "), _pronoun),
-    Rule("conclusion", ("therefore", "thus", "hence", "so", "conclusion", "overall"), _conclusion),
+    Rule("pronoun", _PRONOUNS, _pronoun),
+    Rule(
+        "conclusion",
+        ("therefore", "thus", "hence", "so ", "so,", "conclusion", "overall"),
+        _conclusion,
+    ),
 )
 """Explicit declarations; the last one in the text wins, whichever rule read it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from nongrata.answers.cleaning import COMBINING, fold, plain
 from nongrata.errors import NongrataError
@@ -37,6 +38,8 @@ class Labels:
     ----------
     names
         The labels in the order shown.
+    initials
+        Characters with which a label, a bracket or a word before it can begin.
     index
         Position of each label by its name, and by its folded name unless labels differ only in
         case.
@@ -53,6 +56,7 @@ class Labels:
     """
 
     names: tuple[str, ...]
+    initials: frozenset[str]
     index: dict[str, int]
     token: re.Pattern[str]
     before: re.Pattern[str]
@@ -66,8 +70,7 @@ class Labels:
         return self.index[fold(written)] if option is None else option
 
 
-@dataclass(frozen=True, slots=True)
-class TextHit:
+class TextHit(NamedTuple):
     """An option's text, found: which options have it, and where it begins and ends."""
 
     options: tuple[int, ...]
@@ -89,6 +92,8 @@ class Texts:
         As `forms`, for texts that begin with an article which a reply may leave out.
     by_initial
         The same pairs by the first character of the text.
+    initials
+        Characters with which a text can begin, with its article or without.
     longest
         Length of the longest text.
     """
@@ -97,6 +102,7 @@ class Texts:
     exact: tuple[str, ...]
     without_article: tuple[tuple[str, tuple[int, ...]], ...]
     by_initial: dict[str, tuple[tuple[str, tuple[int, ...]], ...]]
+    initials: frozenset[str]
     longest: int
 
     def at(self, shown: str, low: str, pos: int) -> TextHit | None:
@@ -204,6 +210,7 @@ def compile_labels(labels: tuple[str, ...]) -> Labels:
     label = rf"{_NOT_BEFORE}(?P<label>{one}){_NOT_AFTER}"
     return Labels(
         names=names,
+        initials=frozenset("([{<tocalnbe" + "".join(name[0] + fold(name[0]) for name in names)),
         index=index,
         token=re.compile(
             rf"(?P<outer>[(\[{{<]{{0,3}}) ?(?:(?i:the )?(?P<word>{word})[ ]?[:#]? ?)?"
@@ -260,5 +267,6 @@ def compile_texts(options: tuple[str, ...]) -> Texts:
         exact=exact,
         without_article=longest_first(bare),
         by_initial={f[0]: tuple(g for g in forms if g[0][0] == f[0]) for f, _ in forms},
+        initials=frozenset(form[0] for form in (*by_form, *bare)),
         longest=max(map(len, exact), default=0),
     )

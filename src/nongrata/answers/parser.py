@@ -249,7 +249,7 @@ def _silent(page: Page, lines: bare.Outline, denied: list[str]) -> Parsed:
         return _parsed(named, "only-text")
     if silence.abstains(page.low):
         return _unparsed("abstention")
-    if bare.NONE_OF.search(page.low):
+    if "of th" in page.low and bare.NONE_OF.search(page.low):
         return _unparsed("none-of-the-above")
     for pos in silence.negations(page.low, 0)[:8]:
         value = page.value(pos, pos)

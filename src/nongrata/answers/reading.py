@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from nongrata.answers.cleaning import fold, plain
 from nongrata.answers.offered import SEPARATOR, Labels, TextHit, Texts
@@ -20,8 +20,7 @@ Undecided = Literal[
 """Why a declaration declares no single option."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One place of a text that declares something.
 
     Parameters
@@ -103,11 +102,14 @@ class Page:
     def value(self, cue: int, pos: int) -> Reading | None:
         """What is declared by a cue that begins at `cue` and ends at `pos`; None if nothing."""
         at = _skip(_LEAD, self.low, pos)
+        first = self.low[at : at + 1]
+        if first not in self.labels.initials and first not in self.texts.initials:
+            return None
         reading = self._label_or_text(cue, at)
         if reading is None:
             return self._none_or_several(cue, at)
         if "\n" in self.low[cue:at] and self._list_follows(reading):
-            return replace(reading, option=None, undecided="option-list")
+            return reading._replace(option=None, undecided="option-list")
         return reading
 
     def _none_or_several(self, cue: int, at: int) -> Reading | None:
@@ -119,7 +121,7 @@ class Page:
         if several is None:
             return None
         first = self._label_or_text(cue, several.end())
-        return replace(first, option=None, undecided="alternatives") if first else None
+        return first._replace(option=None, undecided="alternatives") if first else None
 
     def _label_or_text(self, cue: int, at: int) -> Reading | None:
         """The label or text at a position; the longer of the two where both can be read."""

@@ -32,6 +32,10 @@ _REFUSAL_WORDS = (
     *("can", "could", "won't", "will not", "able to", "going to", "want to", "allowed", "designed"),
     *("programmed", "decline", "refuse", "comfortable", "have "),
 )
+_SECOND_WORDS = (
+    *("wait", "hold on", "scratch", "correct", "second thought", "let me", "wrong", "mistake"),
+    *("take that", "misspoke", "actually, no"),
+)
 _SECOND_THOUGHT = re.compile(
     r"(?:[.,!?\n)] ?|- )(?:no, |oh, |hmm,? |oops,? |sorry, )?"
     r"(?:wait(?=[,.!:]| no\b| -|$)|(?:hold on|scratch that|correction|on second thoughts?"
@@ -93,7 +97,7 @@ def second_thought(low: str, after: int) -> int:
     >>> second_thought("answer: a. wait, no.", 9), second_thought("answer: a. they wait.", 9)
     (9, -1)
     """
-    match = _SECOND_THOUGHT.search(low, after)
+    match = _SECOND_THOUGHT.search(low, after) if _has_one(low, _SECOND_WORDS) else None
     return match.start() if match else -1
 
 

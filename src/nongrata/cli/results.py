@@ -91,31 +91,47 @@ def _print_prompts(out: Console, views: list[AnswerView]) -> None:
 
 
 def _table(views: list[AnswerView]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    several_models = len({view.model for view in views}) > 1
-    replicated = any(view.replicate for view in views)
-    names = (["model"] if several_models else []) + ["label"]
-    names += list(views[0].levels) if views else []
-    names += (["replicate"] if replicated else []) + ["answer", "", "read by", "what was got"]
-    for name in names:
-        table.add_column(name, overflow="fold")
+    several = {
+        "model": len({view.model for view in views}) > 1,
+        "label": len({view.persona for view in views}) > 1,
+        "replicate": any(view.replicate for view in views),
+    }
+    factors = " · ".join(views[0].levels) if views else "configuration"
+    table = Table(box=None, pad_edge=False, expand=True)
+    for name in ("model", "label"):
+        if several[name]:
+            table.add_column(name, overflow="fold")
+    table.add_column(factors, overflow="fold")
+    if several["replicate"]:
+        table.add_column("replicate", justify="right")
+    table.add_column("answer", no_wrap=True)
+    table.add_column("what was got", overflow="fold", ratio=1)
     for view in views:
-        cells = ([view.model] if several_models else []) + [view.persona, *view.levels.values()]
-        cells += [str(view.replicate)] if replicated else []
-        mark = {True: "right", False: "wrong", None: "-"}[view.correct]
-        if view.outcome not in {None, "answered"}:
-            mark = view.outcome or "-"
-        note = " (same request as an earlier cell)" if view.duplicate else ""
-        cells += [view.label or "-", mark, view.rule or "not asked yet", _got(view) + note]
+        cells = [view.model] if several["model"] else []
+        cells += [view.persona] if several["label"] else []
+        cells.append(" · ".join(view.levels.values()))
+        cells += [str(view.replicate)] if several["replicate"] else []
+        cells += [_verdict(view), _got(view)]
         style = {True: "green", False: None, None: "dim"}[view.correct]
         table.add_row(*(Text(visible(cell, one_line=True)) for cell in cells), style=style)
     return table
 
 
+def _verdict(view: AnswerView) -> str:
+    if view.outcome is None:
+        return "not asked yet"
+    if view.outcome != "answered":
+        return view.outcome
+    return f"{view.label} {'right' if view.correct else 'wrong'}"
+
+
 def _got(view: AnswerView) -> str:
+    note = " [as an earlier cell: same request]" if view.duplicate else ""
     if view.error:
-        return shorten(view.error, 90)
+        return shorten(view.error, 90) + note
     if view.label_probabilities is not None:
         shares = "  ".join(f"{label} {p:.3f}" for label, p in view.label_probabilities.items())
-        return f"{shares}  other {view.outside:.3f}"
-    return shorten(view.text or "", 90)
+        return f"{shares}  other {view.outside:.3f}{note}"
+    if view.text is None:
+        return note.strip()
+    return f"{shorten(view.text, 90)} [read by {view.rule}]{note}"
