@@ -18,7 +18,7 @@ from nongrata.manifest import Manifest
 from nongrata.responses import load_run
 from nongrata.run_status import run_status
 from nongrata.runner import run_study
-from nongrata.store import Store, done_keys
+from nongrata.store import LOCK, Store, done_keys
 from nongrata.yaml_files import dump_yaml
 from studies import SIMULATED, Silent, loaded, small_study
 
@@ -148,8 +148,8 @@ def test_a_changed_study_is_refused_with_the_difference(
         run(change_of(path, value), tmp_path / "run")
     assert says in str(caught.value)
     after = {p: p.read_bytes() for p in (tmp_path / "run").rglob("*") if p.is_file()}
-    before.pop(tmp_path / "run" / ".lock")
-    after.pop(tmp_path / "run" / ".lock")
+    before.pop(tmp_path / "run" / LOCK)
+    after.pop(tmp_path / "run" / LOCK)
     assert before == after  # nothing was touched
 
 

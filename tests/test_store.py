@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nongrata.errors import NongrataError
-from nongrata.store import DoneKeys, Store, done_keys, exclusive, write_atomically
+from nongrata.store import LOCK, DoneKeys, Store, done_keys, exclusive, write_atomically
 
 
 def rows(start: int, count: int, outcome: str = "answered") -> pa.Table:
@@ -147,7 +147,7 @@ def test_a_second_process_is_told_who_holds_the_run(tmp_path: Path) -> None:
         stop.set()
         process.join()
     with exclusive(tmp_path):
-        assert str(os.getpid()) in (tmp_path / ".lock").read_text()
+        assert str(os.getpid()) in (tmp_path / LOCK).read_text()
 
 
 def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(

@@ -96,6 +96,16 @@ class Manifest:
     models: dict[str, ModelRecord] = field(default_factory=dict)
     sessions: list[Session] = field(default_factory=list)
 
+    def warnings(self) -> list[str]:
+        """What a reader of anything in the run must know first."""
+        lines = []
+        if self.limit is not None:
+            lines.append(f"LIMITED to {self.limit} questions: not a result")
+        simulated = [model for model, record in self.models.items() if not record.is_model]
+        if simulated:
+            lines.append(f"SIMULATED answers, no model was asked: {', '.join(simulated)}")
+        return lines
+
     def write(self, folder: Path) -> None:
         """Write the manifest, whole or not at all."""
         text = json.dumps(asdict(self), indent=1, ensure_ascii=True, sort_keys=False)
@@ -107,7 +117,7 @@ class Manifest:
         path = folder / FILE
         try:
             data = json.loads(path.read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise NongrataError(
                 "this is no run directory (it has no manifest.json)",
                 where=folder,

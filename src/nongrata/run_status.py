@@ -61,6 +61,7 @@ class RunStatus:
     models: tuple[ModelStatus, ...]
     damage: tuple[Damage, ...]
     bytes: int
+    notices: tuple[str, ...]
     kind: str = "status"
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,18 +70,11 @@ class RunStatus:
 
     def warnings(self) -> list[str]:
         """What a reader must know first."""
-        lines = []
-        if self.limit is not None:
-            lines.append(f"LIMITED to {self.limit} questions: not a result")
-        simulated = [model.id for model in self.models if model.simulated]
-        if simulated:
-            lines.append(f"SIMULATED answers, no model was asked: {', '.join(simulated)}")
-        lines += [
+        return list(self.notices) + [
             f"{item.name} is {item.what} ({item.rows:,} requests): run the same study again to "
             "repair it"
             for item in self.damage
         ]
-        return lines
 
 
 def run_status(folder: Path) -> RunStatus:
@@ -124,6 +118,7 @@ def run_status(folder: Path) -> RunStatus:
         complete=all(m.requests == m.requests_in_all for m in models) and not store.damage,
         models=tuple(models),
         damage=tuple(store.damage),
+        notices=tuple(manifest.warnings()),
         bytes=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
     )
 

@@ -27,7 +27,7 @@ from nongrata.errors import NongrataError
 
 RESPONSES = "responses"
 COMMITS = "commits.jsonl"
-LOCK = ".lock"
+LOCK = ".nongrata.lock"
 SUFFIX = ".parquet"
 
 

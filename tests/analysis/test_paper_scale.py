@@ -28,9 +28,11 @@ def test_it_takes_seconds_and_less_than_a_gigabyte(paper, lost):
     if lost:
         gone = np.random.default_rng(0).random(ds["outcome"].shape, dtype=np.float32) < lost
         ds["outcome"].values[gone] = 4
-    start = time.perf_counter()
+    # Processor time, of all threads: wall time says how busy the machine is, and threads that
+    # wait for one another by spinning show up here too.
+    start = time.process_time()
     analysis = analyze(ds)
-    assert time.perf_counter() - start < 20  # 2 s on a quiet core
+    assert time.process_time() - start < 15
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1_500_000
     row = analysis.instability[2].rows[0]
     assert (row.personas, row.configurations, row.questions) == (41, 48, 5013)

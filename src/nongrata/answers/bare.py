@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nongrata.answers.offered import TextHit
 from nongrata.answers.reading import Page, Reading
 
-_PREFIX = re.compile(r"(?:[#>•|]+ ?|- )*")
+_PREFIX = re.compile(
+    r"(?:[#>•|]+ ?|- )*"
+    r"(?:(?:definitely|certainly|clearly|probably|most likely|likely|obviously|i'd say),? (?=\S))?"
+)
 _LINE_END = re.compile(r"[ .:,;!)\]}>|]*(?=\n|\Z)")
 _LABEL_SET_OFF = re.compile(
     r"[)\]]*(?:[.):\]]+(?=\s|$)|:(?=\w)| -+ | ?-+> ?|,? (?:because|since|as|due)\b)|[)\]]+"
@@ -21,12 +25,14 @@ _NOT_ONE = re.compile(
 NONE_OF = re.compile(r"(?:none|neither|all|any) of (?:the|these|them|those)\b")
 _SENTENCE_ENDS = re.compile(r"[.!?\n](?=\s|$)")
 _TOO_COMMON = re.compile(
-    r"(?:(?:yes|no|not|neutral|neither|either|none|both|all|any|true|false|some|others?|unknown"
+    r"(?:(?:yes|no|not|neither|either|none|both|all|any|true|false|some|others?|unknown"
     r"|more|less|same|most|one|two|never|always|maybe|good|bad|and|but|the|than|of|an?|them|it|at"
     r"|in|on|to|is) ?)+"
 )
-_SHORTEST_NAMED = 3
-_ROOM_FOR_A_LABEL = 30
+_SHORTEST_NAMED = 2
+_ROOM_FOR_A_LABEL = 24
+MOST_LINES = 2000
+"""Of longer replies only so many lines are read one by one, from the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +80,20 @@ def outline(page: Page) -> Outline:
 
 def _lines(page: Page) -> Iterator[tuple[Reading | None, int | None]]:
     """For each line that is not blank: the option it is, and the option whose label begins it."""
-    most = page.texts.longest + _ROOM_FOR_A_LABEL
     start = 0
+    if page.low.count("\n") > MOST_LINES:  # a model that runs on: its last lines are its last word
+        start = len("\n".join(page.low.split("\n")[:-MOST_LINES])) + 1
     while start <= len(page.low):
         end = page.low.find("\n", start)
         end = len(page.low) if end < 0 else end
         at = first_word(page, start)
         if at < end:
-            reading = page.value(at, at) if end - at <= most else None
+            option = page.line_label(start)
+            longest = page.texts.longest if option is None else len(page.texts.exact[option])
+            short = end - at <= longest + _ROOM_FOR_A_LABEL  # else there is more than an option
+            reading = page.value(at, at) if short else None
             whole = _LINE_END.match(page.low, reading.covers) if reading else None
-            yield reading if whole and whole.end() >= end else None, page.line_label(start)
+            yield reading if whole and whole.end() >= end else None, option
         start = end + 1
 
 
@@ -137,17 +147,10 @@ def leading_text(page: Page, reading: Reading) -> Reading | None:
 
 def only_text(page: Page) -> Reading | None:
     """The one option whose text stands somewhere in the reply, if it is not denied there."""
-    hits = [
-        hit
-        for hit in page.texts.named(page.shown, page.low)
-        if hit.end - hit.start >= _SHORTEST_NAMED
-        and any(char.isalpha() for char in page.low[hit.start : hit.end])
-        and not _TOO_COMMON.fullmatch(page.low, hit.start, hit.end)
-        and not _goes_on_as_a_name(page.shown, hit.start, hit.end)
-    ]
-    options = {option for hit in hits for option in hit.options}
-    if not hits:
+    hits = [hit for hit in page.texts.named(page.shown, page.low) if _is_a_name(page, hit)]
+    if not hits or all(_TOO_COMMON.fullmatch(page.low, hit.start, hit.end) for hit in hits):
         return None
+    options = {option for hit in hits for option in hit.options}
     if len(options) > 1:
         repeated = all(hit.options == hits[0].options for hit in hits)
         return Reading(hits[0].start, hits[0].end, None, "repeated-text") if repeated else None
@@ -165,9 +168,13 @@ def only_text(page: Page) -> Reading | None:
     return Reading(last.start, last.end, option, "", last.end)
 
 
-def _goes_on_as_a_name(shown: str, start: int, end: int) -> bool:
-    """Whether an option's text is the beginning of a longer name: "Paris Hilton"."""
-    return shown[start].isupper() and shown[end : end + 1] == " " and shown[end + 1].isupper()
+def _is_a_name(page: Page, hit: TextHit) -> bool:
+    """Whether a text says what it is called, and is not the beginning of a longer name."""
+    text = page.low[hit.start : hit.end]
+    if len(text) < _SHORTEST_NAMED or not any(char.isalpha() for char in text):
+        return False
+    after = page.shown[hit.end : hit.end + 2]  # "Paris Hilton"
+    return not (page.shown[hit.start].isupper() and after[:1] == " " and after[1:].isupper())
 
 
 def names_other_label(page: Page, option: int) -> bool:

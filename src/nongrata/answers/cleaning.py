@@ -74,13 +74,12 @@ _LATEX_FONT = re.compile(
 _LATEX_SPACE = re.compile(r"\\(?:[()\[\],;:! ]|q?quad(?![a-z]))")
 _LATEX_MATH = re.compile(r"\$\$?(?=\S)([^$\n]{1,60})(?<=\S)\$\$?(?!\d)")
 _HTML_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
-_HTML = re.compile(
-    r"</?(?:b|i|u|em|strong|code|p|span|div|li|ul|ol|h[1-6]|mark|font|center)(?: [^<>]{0,80})?>",
-    re.IGNORECASE,
+_HTML = re.compile(  # in lower case only: "<B>" may be an answer
+    r"</?(?:b|i|u|em|strong|code|p|span|div|li|ul|ol|h[1-6]|mark|font|center)(?: [^<>]{0,80})?>"
 )
 _STRUCK = re.compile(r"~~[^~\n]{1,80}~~")
 _UNDERSCORES = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
-_QUOTES = re.compile(r"(?<!\w)'+|'+(?!\w)")
+_QUOTES = re.compile(r"'(?:(?!\w)|(?<!\w'))")
 _SPACES = re.compile(r" {2,}")
 
 

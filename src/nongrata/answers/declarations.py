@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from nongrata.answers.reading import Page, Reading, is_marked
 
@@ -37,7 +38,10 @@ _ADVERB = (
     r"|hence|indeed|simply|actually|then|still|undoubtedly|surely|just|now|given as|as follows"
     r"|in fact|also|going to be|always|by far|perhaps the most)"
 )
-_COPULA = r"(?:is|was|would be|should be|must be|will be|has to be|seems to be|appears to be|'s)"
+_COPULA = (
+    r"(?:is|was|would be|should be|must be|will be|has to be|would have to be|seems to be"
+    r"|appears to be|'s)"
+)
 
 _BOXED = re.compile(r"\\(?:boxed|fbox|framebox) ?\{?")
 _TAG = re.compile(r"<(?:final[ _-]?)?(?:answer|choice|option|response|label|solution)>")
@@ -48,14 +52,15 @@ _FIELD = re.compile(
 )
 _SENTENCE = re.compile(rf"{_NOUN}\b(?=(?P<gap>[^.!?:;\n]{{0,80}}))")
 _SENTENCE_IS = re.compile(rf" ?\b{_COPULA}(?! not\b)(?:,? {_ADVERB}\b)*,?(?: that)?(?= |:|\n|\(|$)")
+_MOST_COPULAS = 3
 _OF_THE_NOUN = re.compile(
     r"(?:, [^,]{1,30},| \([^()]*\)| (?:here|below|above|choice|option|letter)"
     r"| (?:to|for|here|in|among|from|of|i|that|which|we|out)\b.*)?,?\Z"
 )
 _VERB = re.compile(
     r"(?:choos(?:e|ing)|chose|chosen|select(?:ed|ing)?|pick(?:ed|ing)?|g(?:o|oing) (?:with|for)"
-    r"|opt(?:ed|ing)? for|answer(?: with)?|settle on|vote for|lean(?:ing)? towards?|say|conclude"
-    r"|went with)(?: that)?(?: it's| it is)? "
+    r"|opt(?:ed|ing)? for|answer(?: with)?|settle on|vote for|lean(?:ing)? towards?|say"
+    r"|conclude|think|believe|guess|went with)(?: that)? "
 )
 _FIRST_PERSON = re.compile(
     r"(?:^|\W)(?:i|we|i'd|i'll|i'm|i've|we'd|we'll|let me|let's|let us)\b"
@@ -64,7 +69,8 @@ _FIRST_PERSON = re.compile(
     r"|had|also|still|prefer))* \Z"
 )
 _PREDICATE = re.compile(
-    rf" (?:is|was|would be|should be|must be|seems|has to be|will be|makes|fits)"
+    rf" (?:is|was|would be|should be|must be|seems|seems to be|appears to be|has to be|will be"
+    r"|makes|fits)"
     rf"(?: {_ADVERB})*(?: the| my| our)?(?: (?:only|single|most|very|one|best|most likely))*"
     r" (?P<what>(?:(?:correct|right|best|final|chosen|likely|appropriate|suitable|accurate|logical"
     r"|plausible) )?(?:answer|option|choice|response|solution|pick)\b"
@@ -84,7 +90,7 @@ _PRONOUN = re.compile(
     rf"(?: {_ADVERB})* (?=[(\[]?(?:option |choice |answer |letter )?[(\[]?\w)"
 )
 _CONCLUSION = re.compile(r"(?:therefore|thus|hence|so|in conclusion|conclusion|overall),?:? ")
-_BARE_END = re.compile(r" ?(?:$|[\n.!,;])")
+_BARE_END = re.compile(r" ?(?:$|[\n.!;]|,(?! ?\w+,))")
 
 
 def _boxed(page: Page) -> Iterator[Reading]:
@@ -118,7 +124,8 @@ def _sentence(page: Page) -> Iterator[Reading]:
         if match.start() and page.low[match.start() - 1].isalnum():
             continue
         gap = match.start("gap")
-        for copula in _SENTENCE_IS.finditer(page.low, gap, match.end("gap") + 1):
+        copulas = _SENTENCE_IS.finditer(page.low, gap, match.end("gap") + 1)
+        for copula in islice(copulas, _MOST_COPULAS):
             if not _OF_THE_NOUN.match(page.low[gap : copula.start()]):
                 break
             reading = page.value(match.start(), copula.end())
@@ -187,41 +194,35 @@ def _pronoun(page: Page) -> Iterator[Reading]:
 
 
 def _conclusion(page: Page) -> Iterator[Reading]:
-    """``Therefore, B.``, ``... so B``. Labels only, in their own case, with nothing after them."""
-    for reading in _labels_at_cues(page, _CONCLUSION):
+    """``Therefore, B.``, ``... so B``. In their own case, and with nothing after them."""
+    for reading in _labels_at_cues(page, _CONCLUSION, texts=True):
         if _BARE_END.match(page.low, reading.covers):
             yield reading
 
 
-def _labels_at_cues(page: Page, cue: re.Pattern[str]) -> Iterator[Reading]:
+def _labels_at_cues(page: Page, cue: re.Pattern[str], *, texts: bool = False) -> Iterator[Reading]:
     for match in cue.finditer(page.low):
         if match.start() and page.low[match.start() - 1].isalnum():
             continue
-        label = page.labels.token.match(page.shown, match.end())
-        if label is None:
-            continue
         reading = page.value(match.start(), match.end())
-        written = label["label"]
-        own_case = written in page.labels.names and not written.isdigit()
-        if reading is not None and reading.by_label and (own_case or is_marked(label)):
+        if reading is None:
+            continue
+        label = page.labels.token.match(page.shown, match.end())
+        if reading.by_label and label is not None:
+            written = label["label"]
+            if is_marked(label) or (written in page.labels.names and not written.isdigit()):
+                yield reading
+        elif texts:
             yield reading
 
 
 _NOUNS = (
-    "answer",
-    "option",
-    "choice",
-    "response",
-    "solution",
-    "letter",
-    "alternat",
-    "select",
-    "pick",
+    *("answer", "option", "choice", "response", "solution", "letter", "alternat", "select", "pick"),
 )
 _VERBS = (
     *("choos", "chose ", "select", "pick", "go with", "go for", "going ", "went with", "opt for"),
     *("opted", "opting", " answer with", "i answer", "settle on", "vote for", "lean", "say "),
-    "conclude",
+    *("conclude", "think", "believe", "guess", "d answer", "ll answer"),
 )
 _PRONOUNS = ("it's", "it is", "that's", "that is", "this is", "d be", "must be", "to be", "ll be")
 DECLARATIONS = (

@@ -16,7 +16,7 @@ MOST_NAMED = 64
 _EDGE_PUNCTUATION = " .!?;:,\n"
 _AROUND_LABELS = "()[]{}<>.: "
 _ARTICLES = ("a ", "an ", "the ")
-_ARTICLE = re.compile(r"(?:an?|the) (?=\S)")
+_ARTICLE = re.compile(r"(?:an?|the) (?!(?:and|or|nor|is|only)\b)(?!\w\b)(?=\w)")  # not "A and B"
 SEPARATOR = (
     r"[ \n]?(?:[,;/&+|]|(?i:and/or|or|and|nor)\b)[ \n]?(?:(?i:or|and|nor)\b )?"
     r"(?:(?i:maybe|perhaps|possibly|even|either|also|both)\b )?"
@@ -163,7 +163,7 @@ class Texts:
 
 def _whole(low: str, start: int, end: int) -> bool:
     """Whether a stretch is not part of a longer word or number."""
-    if start and _wordlike(low[start]) and (_wordlike(low[start - 1]) or low[start - 1] in "'~"):
+    if start and _wordlike(low[start]) and (_wordlike(low[start - 1]) or low[start - 1] in "'~-"):
         return False
     if start and low[start - 1] in ".," and start > 1 and low[start - 2].isdigit():
         return not low[start].isdigit()

@@ -50,14 +50,14 @@ _WORDS = re.compile(
     r"[(\[{<]{0,3}(?:the )?(?:(?:option|choice|letter|answer|alternative|number)[:#]? )?"
     r"[(\[{<]{0,3}"
 )
-_GAP = re.compile(r"[ .:,;)\]}>|\-]*")
+_GAP = re.compile(r"[ .:,;)\]}|]*(?:-+>? (?=\S))?")
 _CONNECTOR = (
-    r"(?:because|since|as|is|was|are|due|for|with|by|but|so|which|where|when|here|from|that|and"
+    r"(?:because|since|as|due|for|with|by|but|so|which|where|when|here|from|that|and"
     r"|instead|rather than|over|per|though|although|therefore|thus|then|the|this|it|there|based"
     r"|according|given that|not (?=\w\b)|in (?:this|that|my)|i think|i believe|i would"
     r"|(?:explanation|reason|reasoning|rationale|justification)(?=:))(?![\w'-])"
 )
-_CLOSED = re.compile(rf" ?(?:$|[\n;!)\]}}>|<]|[.,:]+(?!\w)|-+(?=[ \n]|$)|-+>|\\|{_CONNECTOR})")
+_CLOSED = re.compile(rf" \(| ?(?:$|[\n;!)\]}}>|<]|[.,:]+(?!\w)|-+(?=[ \n]|$)|-+>|\\|{_CONNECTOR})")
 _FULL_STOP = re.compile(r" ?(?:$|[\n.,;!)\]}>|<]|(?:because|since)\b)")
 _NO_ONE = re.compile(r"(?:none|neither|all|any) of (?:the|these|them|those|my|your)\b|none\b")
 _SEVERAL = re.compile(r"(?:both|either|neither) ")
@@ -136,6 +136,8 @@ class Page:
         end = label.end("label")
         after = _skip(_GAP, low, label.end())
         beside = self.texts.at(self.shown, low, after) if after > end else None
+        if beside is None and low.startswith("(", after):
+            beside = self.texts.at(self.shown, low, after + 1)
         option = self.labels.find(label["label"])
         own_end = beside.end if beside is not None and option in beside.options else None
         longer = text is not None and text.end > (own_end or end)
@@ -171,8 +173,7 @@ class Page:
         more = self.another(text.end, set(text.options))
         if more:
             return Reading(cue, text.end, None, "alternatives", more)
-        closed = _CLOSED.match(self.low, text.end) or self.low.startswith(" (", text.end)
-        if not closed or _IS_DENIED.match(self.low, text.end):
+        if not _CLOSED.match(self.low, text.end) or _IS_DENIED.match(self.low, text.end):
             return None
         if len(text.options) > 1:
             return Reading(cue, text.end, None, "repeated-text", text.end)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from nongrata.terminal import visible
 
+_FIRST_LINE = 2.0
 _LINE_EVERY = 10.0
 
 
@@ -39,11 +40,12 @@ class RunProgress:
         self._cost, self._cost_done, self._cost_before = cost, cost_done, cost_done
         self._answers = 0
         self._outcomes: Counter[str] = Counter()
-        self._started = self._last_line = time.monotonic()
+        self._started = time.monotonic()
+        self._next_line = self._started + _FIRST_LINE
 
     def note(self, text: str) -> None:
         """Print a line."""
-        self._console.print(visible(text), markup=False, highlight=False)
+        self._console.print(visible(text), soft_wrap=True)
 
     def begin(self, model: str, requests: int, done: int, cost: float, cost_done: float) -> None:
         """Start a model's bar."""
@@ -69,8 +71,8 @@ class RunProgress:
             self._cost_done += cost
             if self._progress is not None and self._task is not None:
                 self._progress.update(self._task, completed=self._cost_done)
-            elif time.monotonic() - self._last_line >= _LINE_EVERY:
-                self._last_line = time.monotonic()
+            elif time.monotonic() >= self._next_line:
+                self._next_line = time.monotonic() + _LINE_EVERY
                 self.note(f"{self._model}: {self.report()}")
 
     def committed(self, answers: int, outcomes: dict[str, int]) -> None:

@@ -110,6 +110,7 @@ def show(
         list[str] | None, typer.Option("--id", help="Show this question; may be repeated.")
     ] = None,
     n: Annotated[int, typer.Option("--n", min=1, help="Show so many of the drawn ones.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Show questions as a study would have them: context, choices, right answer, groupings.
 
@@ -128,6 +129,13 @@ def show(
             origin.sources, seed=origin.seed, base=origin.base, domains=origin.domains
         )
         shown = list(drawn[:n])
+    if as_json:
+        from dataclasses import asdict
+
+        from nongrata.cli.options import print_json
+
+        print_json({"kind": "questions", "questions": [asdict(question) for question in shown]})
+        return
     for question in shown:
         _print(_question(question), "")
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from nongrata.answer_view import AnswerView, view_answers
 from nongrata.cli.options import JsonOption, RunArgument, console, print_json
+from nongrata.manifest import Manifest
 from nongrata.terminal import shorten, visible
 
 
@@ -42,10 +43,12 @@ def show(
 ) -> None:
     """Show the prompt sent and the answer got, side by side over configurations."""
     asked, views = view_answers(run, question, persona=persona, model=model)
+    notices = Manifest.read(run).warnings()
     if as_json:
         print_json(
             {
                 "kind": "answers",
+                "notices": notices,
                 "question": {
                     "id": asked.id,
                     "context": asked.context,
@@ -58,6 +61,8 @@ def show(
         )
         return
     out = console()
+    for notice in notices:
+        out.print(visible(notice), style="bold yellow")
     out.print(visible(asked.id), style="bold")
     for text in (asked.context, asked.question):
         if text:

@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nongrata.stats.accuracy import Array, Bools, Floats, sums
 from nongrata.stats.figure import Figure, mean_figure
 from nongrata.stats.settings import Settings, all_together
 
-_EXACT_IN_FLOAT32 = 2**24
+_SINGLE_THREADED = 2**17
+"""Multiplications below which a matrix product stays on one thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +105,44 @@ def _sum_over_pairs(totals: Array) -> float:
 
 def _paired_differences(values: Array, present: Bools) -> Iterator[tuple[Floats, Floats]]:
     """Per persona A[c] - A[c'] on shared questions, and their number; both (K, K)."""
-    exact = not np.issubdtype(values.dtype, np.floating) and values.shape[-1] < _EXACT_IN_FLOAT32
-    kind = np.float32 if exact else np.float64
+    drawn = not np.issubdtype(values.dtype, np.floating)
     for x, m in zip(values, present, strict=True):
-        mask = m.astype(kind)
-        right = np.where(m, x, 0).astype(kind) @ mask.T
-        shared = (mask @ mask.T).astype(np.float64)
-        gap = right.astype(np.float64) - right.T
-        yield gap / np.maximum(shared, 1.0), shared
+        if drawn:
+            bits = _packed(m)
+            right, shared = _common(_packed((x != 0) & m), bits), _common(bits, bits)
+        else:
+            mask = m.astype(np.float64)
+            right = _product(np.where(m, x, 0.0).astype(np.float64), mask)
+            shared = _product(mask, mask)
+        yield (right - right.T) / np.maximum(shared, 1.0), shared
+
+
+def _packed(rows: Bools) -> NDArray[np.uint64]:
+    """Rows of bits as 64-bit words, shape (K, ceil(Q / 64))."""
+    octets = np.packbits(rows, axis=1)
+    spare = -octets.shape[1] % 8
+    return np.pad(octets, ((0, 0), (0, spare))).view(np.uint64)
+
+
+def _common(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> Floats:
+    """Number of bits set in both, for every pair of rows: an exact product without BLAS."""
+    out = np.empty((len(a), len(b)))
+    for c, row in enumerate(a):
+        out[c] = np.bitwise_count(row & b).sum(axis=1, dtype=np.int64)
+    return out
+
+
+def _product(a: Floats, b: Floats) -> Floats:
+    """``a @ b.T`` in pieces too small for BLAS to start threads, which starve one another.
+
+    On a machine whose cores are busy, threaded products of this size took 15 times as long.
+    """
+    width = max(16, _SINGLE_THREADED // (len(a) * len(b)))
+    out = np.zeros((len(a), len(b)))
+    for start in range(0, a.shape[1], width):
+        piece = slice(start, start + width)
+        out += a[:, piece] @ b[:, piece].T
+    return out
 
 
 def expected_ia_of_one_draw(
@@ -149,7 +181,7 @@ def _expected_one_setting(theta: Array, present: Bools) -> Figure:
     total, terms = 0.0, 0
     noise = np.where(present, theta.astype(np.float64) * (1.0 - theta), 0.0)
     for p, (difference, shared) in enumerate(_paired_differences(theta, present)):
-        half = noise[p] @ present[p].T.astype(np.float64)
+        half = _product(noise[p], present[p].astype(np.float64))
         variance = (half + half.T) / np.maximum(shared, 1.0) ** 2
         use = shared[upper] > 0
         total += float(_folded_normal_mean(difference[upper][use], variance[upper][use]).sum())
