@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import time
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
 
 from nongrata.amend import differences
+from nongrata.asking import Asking, Watcher
 from nongrata.engines import open_engine
-from nongrata.engines.base import Batch, Engine
+from nongrata.engines.base import Engine
 from nongrata.errors import NongrataError
-from nongrata.keys import U64, model_digest, request_keys
+from nongrata.keys import model_digest
 from nongrata.loading import LoadedStudy
 from nongrata.manifest import FILE as MANIFEST
 from nongrata.manifest import Manifest, ModelRecord, Session, environment, now
+from nongrata.missing import Missing
 from nongrata.model_specs import LlamaCppSpec, ModelSpec
-from nongrata.plan import READINGS, Plan, Requests, build_plan
-from nongrata.prompts import as_words
-from nongrata.rows import AnswerReader, generation_rows, score_rows
+from nongrata.plan import Plan, build_plan
 from nongrata.run_folder import (
     DESIGN,
     PROMPTS,
@@ -37,35 +30,7 @@ from nongrata.run_folder import (
     study_text,
     write_prompts,
 )
-from nongrata.store import LOCK, Damage, DoneKeys, Store, done_keys, exclusive, write_atomically
-
-BLOCK_SECONDS = 10.0
-LARGEST_BLOCK = 65_536
-_QUEUE = 2
-
-
-class Watcher(Protocol):
-    """Told how a run goes on; the command line draws it."""
-
-    def note(self, text: str) -> None:
-        """Something worth a line."""
-        ...
-
-    def begin(self, model: str, requests: int, done: int, cost: float, cost_done: float) -> None:
-        """A model's requests begin; cost weighs a generation against a single pass."""
-        ...
-
-    def advance(self, requests: int, cost: float) -> None:
-        """Some requests were answered."""
-        ...
-
-    def committed(self, answers: int, outcomes: dict[str, int]) -> None:
-        """A block was committed."""
-        ...
-
-    def finish(self) -> None:
-        """The model's requests are done, or given up."""
-        ...
+from nongrata.store import LOCK, Damage, Store, done_keys, exclusive, write_atomically
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +252,7 @@ class _Run:
         record = self.manifest.models.get(spec.id)
         if record is not None:
             plan = self._plan(deterministic_at_zero=record.deterministic_at_zero)
-            if _Missing(plan, bytes.fromhex(record.digest), done).total == 0:
+            if Missing(plan, bytes.fromhex(record.digest), done).total == 0:
                 self.watcher.note(f"{spec.id}: complete, nothing to ask")
                 return 0
         plan = self._plan(deterministic_at_zero=True)
@@ -296,8 +261,8 @@ class _Run:
             if not engine.capabilities.deterministic_at_zero:
                 plan = self._plan(deterministic_at_zero=False)
             digest = model_digest(engine.identity)
-            missing = _Missing(plan, digest, done)
-            asking = _Asking(engine, plan, missing, self.store, self.watcher, spec.id)
+            missing = Missing(plan, digest, done)
+            asking = Asking(engine, plan, missing, self.store, self.watcher, spec.id)
             try:
                 asking.run()
             finally:
@@ -338,178 +303,3 @@ class _Run:
             )
         self.manifest.models[spec.id] = record
         self.manifest.write(self.folder)
-
-
-@dataclass
-class _Missing:
-    """The requests of a plan that are not committed, slice by slice."""
-
-    plan: Plan
-    digest: bytes
-    done: DoneKeys
-
-    def __post_init__(self) -> None:
-        self.requests = sum(self.plan.size(reading) for reading in READINGS)
-        # counting what is missing needs every key only if something was done before
-        self.total = self.requests
-        if len(self.done):
-            self.total = sum(
-                len(requests)
-                for reading in READINGS
-                for _, requests in self._of(reading, LARGEST_BLOCK)
-            )
-
-    def keys(self, requests: Requests) -> U64:
-        prompts = self.plan.prompts
-        shown = prompts.presentation_of[requests.skeleton]
-        return request_keys(
-            as_words([self.digest])[0],
-            prompts.skeleton_digests[requests.skeleton],
-            prompts.block_digests[shown, requests.question],
-            requests.temperature,
-            requests.replicate,
-            self.plan.study.seed,
-        )
-
-    def blocks(self, length: Any) -> Iterator[tuple[U64, Requests]]:
-        """Missing requests with their keys, about ``length()`` at a time, never two readings."""
-        for reading in READINGS:
-            position, size = 0, self.plan.size(reading)
-            while position < size:
-                step = max(1, length())
-                yield from self._slice(reading, position, position + step)
-                position += step
-
-    def _of(self, reading: Any, length: int) -> Iterator[tuple[U64, Requests]]:
-        for start in range(0, self.plan.size(reading), length):
-            yield from self._slice(reading, start, start + length)
-
-    def _slice(self, reading: Any, start: int, stop: int) -> Iterator[tuple[U64, Requests]]:
-        requests = self.plan.slice(reading, start, stop)
-        keys = self.keys(requests)
-        if len(self.done):
-            wanted = ~self.done.contains(keys)
-            if not wanted.all():
-                requests, keys = requests.take(wanted), keys[wanted]
-        if len(requests):
-            yield keys, requests
-
-
-class _Asking:
-    """Ask an engine for what is missing and commit it, block by block.
-
-    One thread asks while another writes the block before; at most two blocks are in memory.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        plan: Plan,
-        missing: _Missing,
-        store: Store,
-        watcher: Watcher,
-        model: str,
-    ) -> None:
-        self.engine = engine
-        self.plan = plan
-        self.missing = missing
-        self.store = store
-        self.watcher = watcher
-        self.model = model
-        self.reader = AnswerReader(plan.prompts)
-        self.length = min(engine.block, LARGEST_BLOCK)
-        self.requests = self.answers = self.errors = 0
-        self.seconds = 0.0
-
-    def run(self) -> None:
-        costs = np.array([_cost(skeleton) for skeleton in self.plan.prompts.skeletons])
-        total = _total_cost(self.plan, costs)
-        share = self.missing.total / max(1, self.missing.requests)
-        self.watcher.begin(
-            self.model,
-            self.missing.requests,
-            self.missing.requests - self.missing.total,
-            total,
-            total * (1 - share),
-        )
-        started = time.perf_counter()
-        waiting: deque[Future[None]] = deque()
-        try:
-            with ThreadPoolExecutor(1, "commit") as writer:
-                for keys, requests in self.missing.blocks(lambda: self.length):
-                    rows = self._ask(keys, requests, costs)
-                    waiting.append(writer.submit(self._commit, requests, rows))
-                    while len(waiting) >= _QUEUE:
-                        waiting.popleft().result()
-                while waiting:
-                    waiting.popleft().result()
-        finally:
-            self.seconds = time.perf_counter() - started
-            self.watcher.finish()
-
-    def _ask(self, keys: U64, requests: Requests, costs: Any) -> Any:
-        prompts = self.plan.prompts
-        batch = Batch(
-            reading=requests.reading,
-            prompts=prompts,
-            skeleton=requests.skeleton,
-            question=requests.question,
-            temperature=requests.temperature,
-            replicate=requests.replicate,
-            key=keys,
-        )
-        cost = float(costs[requests.skeleton].mean())
-        started = time.perf_counter()
-
-        def tick(count: int) -> None:
-            self.watcher.advance(count, count * cost)
-
-        if requests.reading == "first_token":
-            rows = score_rows(prompts, keys, requests, self.engine.score(batch, tick))
-        else:
-            generated = self.engine.generate(batch, tick)
-            rows = generation_rows(prompts, keys, requests, generated, self.reader)
-        self._adapt(len(requests), time.perf_counter() - started)
-        return rows
-
-    def _adapt(self, requests: int, seconds: float) -> None:
-        """Aim at blocks of about ten seconds: little is lost by a kill, shards stay few."""
-        if self.engine.block >= LARGEST_BLOCK or seconds <= 0:
-            return
-        wanted = requests / seconds * BLOCK_SECONDS
-        step = min(max(wanted, self.length / 2), self.length * 2)
-        self.length = int(min(max(step, self.engine.block), LARGEST_BLOCK))
-
-    def _commit(self, requests: Requests, rows: Any) -> None:
-        self.store.commit(self.model, rows)
-        answers = int(self.plan.answers(requests).sum())
-        counted = rows["outcome"].combine_chunks().value_counts()
-        outcomes = {
-            str(entry["values"]): int(entry["counts"].as_py())
-            for entry in counted
-            if entry["values"].as_py() is not None
-        }
-        self.requests += len(requests)
-        self.answers += answers
-        self.errors += outcomes.get("error", 0)
-        self.watcher.committed(answers, outcomes)
-
-
-def _cost(skeleton: Any) -> float:
-    """Rough cost of a request against a single pass, for the time left.
-
-    Measured on the demo: a generation of at most 24 tokens costs about 1.3 passes.
-    """
-    if skeleton.reading == "first_token":
-        return 1.0
-    return 1.0 + float(skeleton.decoding.max_tokens) / 80
-
-
-def _total_cost(plan: Plan, costs: Any) -> float:
-    questions = len(plan.prompts.questions)
-    total = 0.0
-    for reading in READINGS:
-        for row, heat in plan.passes[reading]:
-            repeats = 1 if np.isnan(heat) else plan.answers_at(float(heat))
-            total += costs[int(row)] * repeats * questions
-    return total

@@ -72,7 +72,8 @@ class RunProgress:
             if self._progress is not None and self._task is not None:
                 self._progress.update(self._task, completed=self._cost_done)
             elif time.monotonic() >= self._next_line:
-                self._next_line = time.monotonic() + _LINE_EVERY
+                elapsed = time.monotonic() - self._started
+                self._next_line = time.monotonic() + min(_LINE_EVERY, elapsed)
                 self.note(f"{self._model}: {self.report()}")
 
     def committed(self, answers: int, outcomes: dict[str, int]) -> None:

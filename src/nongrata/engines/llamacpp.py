@@ -329,9 +329,11 @@ class LlamaCppEngine:
         if tokens[:1] != whole[:1]:
             whole = [tokens[0], *whole]
         bos = self._metadata.special_token("bos")
+        begins = bos is not None and tokens[0] == bos[0]
         return {
             "same_tokens_as_whole_prompt": tokens == whole,
-            "bos_count": tokens.count(bos[0]) if bos and tokens[0] == bos[0] else 0,
+            "begins_with_bos": begins,
+            "begins_with_bos_twice": begins and tokens[0] == tokens[1],
         }
 
 
