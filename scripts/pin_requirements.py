@@ -11,9 +11,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OPTIONS = (
-    "--universal --generate-hashes --no-header --no-annotate --no-emit-index-url "
-    "--no-emit-find-links --python-version 3.11"
-).split()
+    "--universal",
+    "--generate-hashes",
+    "--no-header",
+    "--no-annotate",
+    "--no-emit-index-url",
+    "--no-emit-find-links",
+    "--python-version=3.11",
+)
 
 
 def main() -> None:

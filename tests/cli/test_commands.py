@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from nongrata.yaml_files import dump_yaml
@@ -77,8 +78,6 @@ def test_results_as_json(done: Path) -> None:
 
 
 def test_show_puts_configurations_side_by_side(done: Path) -> None:
-    import polars as pl
-
     question = pl.read_parquet(done / "run" / "questions.parquet")["id"][0]
     arguments = ("show", "run", "--question", question, "--persona", "no-persona")
     shown = nongrata(*arguments, "--prompts", cwd=done).stdout
@@ -130,11 +129,8 @@ def test_a_limited_run_says_so_everywhere(study: Path) -> None:
     folder = study.parent
     assert "not a result" in nongrata("plan", study, "--limit", 3, cwd=folder).stdout
     assert "not a result" in nongrata("run", study, "--out", "r", "--limit", 3, cwd=folder).stdout
-    for command in (("status", "r"), ("analyze", "r"), ("show", "r", "--question")):
-        if command[0] == "show":
-            import polars as pl
-
-            command = (*command, pl.read_parquet(folder / "r" / "questions.parquet")["id"][0])
+    question = pl.read_parquet(folder / "r" / "questions.parquet")["id"][0]
+    for command in (("status", "r"), ("analyze", "r"), ("show", "r", "--question", question)):
         shown = nongrata(*command, cwd=folder).stdout
         assert "not a result" in " ".join(shown.split()).lower(), command
     assert (
@@ -167,7 +163,7 @@ def test_a_second_process_is_told(study: Path) -> None:
 
 
 def test_progress_is_told_where_there_is_no_terminal(study: Path, tmp_path: Path) -> None:
-    slow = small_study(models=[SIMULATED | {"delay": 0.03, "block": 50}])
+    slow = small_study(models=[SIMULATED | {"delay": 0.03, "block": 20}])
     study.write_text(dump_yaml(slow), encoding="utf-8")
     result = nongrata("run", study, "--out", "r", cwd=tmp_path)
     assert "left" in result.stderr

@@ -13,6 +13,7 @@ import pytest
 from llamacpp_fakes import FakeServer, batch, messages
 
 from nongrata.engines.llamacpp import LlamaCppEngine
+from nongrata.engines.llamacpp_calls import answer_all
 from nongrata.engines.llamacpp_results import prompt_digest
 from nongrata.engines.model_files import ModelFile
 from nongrata.errors import NongrataError
@@ -178,14 +179,16 @@ def test_longer_prompts_get_servers_with_room(
     assert len(servers) == 4
 
 
-def test_neighbours_share_their_prefix(engine: LlamaCppEngine, servers: list[FakeServer]) -> None:
-    prompts = [messages(f"{group} {i}", system=f"You are {group}.") for i in range(8)
-               for group in ("a cook", "a poet")]  # fmt: skip
-    engine.generate(batch(prompts, [0.0, 0.5, 1.0]))
-    for server in servers:
-        for slot in range(server.slots):
-            sent = [tuple(r["prompt"]) for r in server.requests if r["id_slot"] == slot]
-            assert sum(a != b for a, b in itertools.pairwise(sent)) <= len(set(sent)) + 2
+def test_requests_go_out_in_the_order_that_shares_most(
+    engine: LlamaCppEngine, servers: list[FakeServer]
+) -> None:
+    groups = ("a cook", "a poet")
+    prompts = [messages(f"Q{i}", system=f"You are {g}.") for i in range(8) for g in groups]
+    calls, _ = engine._calls(batch(prompts, [0.0, 0.5, 1.0]))
+    assert len(list(answer_all(servers[:1], calls, 1))) == 48
+    sent = [tuple(request["prompt"]) for request in servers[0].requests]
+    assert sent == sorted(sent)
+    assert sum(a != b for a, b in itertools.pairwise(sent)) == 15
 
 
 def test_bos_comes_once(build: Build) -> None:

@@ -167,16 +167,17 @@ class Engine(Protocol):
         How many requests it likes to be given at once, at first; the runner adapts it to time.
     """
 
+    # properties, so that an engine may have plain attributes or compute them
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str: ...  # noqa: D102
     @property
-    def capabilities(self) -> Capabilities: ...
+    def capabilities(self) -> Capabilities: ...  # noqa: D102
     @property
-    def identity(self) -> Mapping[str, Any]: ...
+    def identity(self) -> Mapping[str, Any]: ...  # noqa: D102
     @property
-    def provenance(self) -> Mapping[str, Any]: ...
+    def provenance(self) -> Mapping[str, Any]: ...  # noqa: D102
     @property
-    def block(self) -> int: ...
+    def block(self) -> int: ...  # noqa: D102
 
     def score(self, batch: Batch, tick: Tick | None = None) -> Scores:
         """Next-token probabilities for a batch of reading ``first_token``."""
