@@ -11,6 +11,7 @@ import numpy as np
 from nongrata.errors import NongrataError
 from nongrata.loading import LoadedStudy
 from nongrata.plan import READINGS, Plan, build_plan
+from nongrata.prompts import Messages
 from nongrata.questions.model import QuestionSet
 
 # Measured over the three public question sets with the tokenizers of small open models; a plan is
@@ -216,6 +217,7 @@ class PromptExample:
     system: str
     user: str
     prefill: str
+    messages: Messages
 
 
 def prompt_examples(plan: Plan, number: int) -> list[PromptExample]:
@@ -248,6 +250,7 @@ def prompt_examples(plan: Plan, number: int) -> list[PromptExample]:
                 system=messages.system,
                 user=messages.user,
                 prefill=messages.prefill,
+                messages=messages,
             )
         )
     return examples

@@ -6,7 +6,7 @@ the run's own study says which cells send that skeleton.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,13 +48,15 @@ class _ModelTensors:
     largest_error: float = 0.0
 
 
-def load_run(folder: str | Path) -> xr.Dataset:
+def load_run(folder: str | Path, progress: Callable[[int, int], None] | None = None) -> xr.Dataset:
     """Load a run's answers as a labelled dataset.
 
     Parameters
     ----------
     folder
         The run directory. It may be unfinished: what was not asked yet is missing.
+    progress
+        Told how many of how many rows have been read.
 
     Returns
     -------
@@ -72,12 +74,27 @@ def load_run(folder: str | Path) -> xr.Dataset:
     content = read_content(folder)
     store = Store(folder)
     plan = content.plan()
-    parts = [_load_model(store, manifest, content, spec.id) for spec in content.study.models]
+    watch = _Watch(store.rows(), progress)
+    parts = [_load_model(store, manifest, content, spec.id, watch) for spec in content.study.models]
     return _assemble(plan, content, manifest, store, parts)
 
 
+@dataclass
+class _Watch:
+    """How many rows have been read."""
+
+    total: int
+    tell: Callable[[int, int], None] | None
+    read: int = 0
+
+    def add(self, rows: int) -> None:
+        self.read += rows
+        if self.tell is not None:
+            self.tell(self.read, self.total)
+
+
 def _load_model(
-    store: Store, manifest: Manifest, content: RunContent, model: str
+    store: Store, manifest: Manifest, content: RunContent, model: str, watch: _Watch
 ) -> tuple[_ModelTensors, NDArray[np.int32]]:
     record = manifest.models.get(model)
     plan = content.plan(
@@ -96,7 +113,9 @@ def _load_model(
     )
     filler = _Filler(plan, heats, table.reshape(-1, len(heats)), tensors)
     for path in store.paths(model):
+        before = tensors.rows
         filler.add(path)
+        watch.add(tensors.rows - before)
     return tensors, pass_of.reshape(plan.skeleton_of.shape).astype(np.int32)
 
 

@@ -17,6 +17,7 @@ from nongrata.manifest import FILE as MANIFEST
 from nongrata.manifest import Manifest, ModelRecord, Session, environment, now
 from nongrata.missing import Missing
 from nongrata.model_specs import LlamaCppSpec, ModelSpec
+from nongrata.personas import persona_warnings
 from nongrata.plan import Plan, build_plan
 from nongrata.run_folder import (
     DESIGN,
@@ -172,6 +173,8 @@ class _Run:
         return manifest
 
     def carry_out(self, *, retry_errors: bool) -> RunSummary:
+        for warning in persona_warnings(self.content.personas):
+            self.watcher.note(f"note: {warning}")
         for damaged in self.damage:
             self.watcher.note(
                 f"{damaged.name} is {damaged.what}: its {damaged.rows:,} requests are done again"

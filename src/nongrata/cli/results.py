@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -10,23 +11,41 @@ from rich.table import Table
 from rich.text import Text
 
 from nongrata.answer_view import AnswerView, view_answers
-from nongrata.cli.options import JsonOption, RunArgument, console, print_json
+from nongrata.cli.options import JsonOption, RunArgument, console, error_console, print_json
 from nongrata.manifest import Manifest
 from nongrata.terminal import shorten, visible
+
+if TYPE_CHECKING:
+    from nongrata.analysis import Analysis
 
 
 def analyze(run: RunArgument, as_json: JsonOption = False) -> None:
     """Say how much accuracy, ranking and the right questions depend on the configuration."""
-    from nongrata.analysis import analyze as analyze_dataset
-    from nongrata.responses import load_run
-
-    analysis = analyze_dataset(load_run(run))
+    analysis = _analyze(run)
     if as_json:
         print_json(analysis.as_dict())
         return
     from nongrata.report.terminal import render_analysis
 
     console().print(render_analysis(analysis))
+
+
+def _analyze(run: Path) -> Analysis:
+    """Load and analyse a run, saying how far that is where it takes long."""
+    from rich.progress import Progress
+
+    from nongrata.analysis import analyze as analyze_dataset
+    from nongrata.responses import load_run
+
+    with Progress(console=error_console(), transient=True) as progress:
+        task = progress.add_task("reading answers", total=None)
+
+        def tell(read: int, total: int) -> None:
+            progress.update(task, completed=read, total=total)
+
+        dataset = load_run(run, tell)
+        progress.update(task, description="analysing", total=None)
+        return analyze_dataset(dataset)
 
 
 def show(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from nongrata.cli.options import (
     JsonOption,
@@ -20,6 +21,7 @@ from nongrata.cli.options import (
     print_json,
 )
 from nongrata.errors import NongrataError
+from nongrata.personas import persona_warnings
 from nongrata.terminal import visible
 
 
@@ -76,12 +78,16 @@ def plan(
     speeds = _speeds(loaded.study.models, speed, speed_from)
     summary = summarise_plan(planned, questions, mean_chars, questions_known=known, speeds=speeds)
     examples = prompt_examples(planned, show) if show else []
+    sent = _as_sent(loaded, examples)
     if as_json:
         from dataclasses import asdict
 
         value: dict[str, Any] = {**summary.as_dict(), "limit": limit}
         if show:
-            value["prompts"] = [asdict(example) for example in examples]
+            value["prompts"] = [
+                {k: v for k, v in asdict(example).items() if k != "messages"} | {"as_sent": texts}
+                for example, texts in zip(examples, sent, strict=True)
+            ]
         print_json(value)
         return
     out = console()
@@ -92,8 +98,22 @@ def plan(
         out.print(
             "The question files are not here; the declared numbers were used.", style="yellow"
         )
-    for number, example in enumerate(examples, 1):
-        _print_example(out, number, example)
+    for warning in persona_warnings(planned.personas):
+        out.print(f"note: {visible(warning)}", style="yellow")
+    for number, (example, texts) in enumerate(zip(examples, sent, strict=True), 1):
+        _print_example(out, number, example, texts)
+
+
+def _as_sent(loaded: Any, examples: Any) -> list[dict[str, list[dict[str, Any]]]]:
+    """Each example inside the chat template of each model whose file is on this machine."""
+    from nongrata.engines import rendered_prompts
+
+    sent: list[dict[str, list[dict[str, Any]]]] = [{} for _ in examples]
+    for spec in loaded.study.models:
+        rendered = rendered_prompts(spec, loaded.base, [e.messages for e in examples])
+        for place, segments in zip(sent, rendered or (), strict=False):
+            place[spec.id] = [{"text": text, "template": template} for text, template in segments]
+    return sent
 
 
 def _speeds(models: Any, speed: float | None, run: Path | None) -> dict[str, float]:
@@ -150,13 +170,21 @@ def _plan_table(summary: Any) -> Table:
     return table
 
 
-def _print_example(out: Any, number: int, example: Any) -> None:
+def _print_example(out: Any, number: int, example: Any, sent: Any) -> None:
     levels = ", ".join(f"{factor} {level}" for factor, level in example.levels.items())
     out.print(
         f"\nPrompt {number}: {visible(example.persona)}, {levels}, "
         f"question {visible(example.question)}, read as {example.reading}",
         style="bold",
     )
+    for model, segments in sent.items():
+        out.print(f"[as sent to {visible(model)}; marks of the chat template in cyan]")
+        line = Text()
+        for segment in segments:
+            line.append(visible(segment["text"]), style="cyan" if segment["template"] else "")
+        out.print(line, soft_wrap=True)
+    if sent:
+        return
     for turn, text in (
         ("system", example.system),
         ("user", example.user),

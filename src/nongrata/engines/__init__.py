@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from nongrata.engines.base import Batch, Capabilities, Engine, Generations, Scores
 from nongrata.model_specs import LlamaCppSpec, ModelSpec, SimulatedSpec
 from nongrata.plan import Plan
+from nongrata.prompts import Messages
 
-__all__ = ["Batch", "Capabilities", "Engine", "Generations", "Scores", "open_engine"]
+__all__ = [
+    "Batch",
+    "Capabilities",
+    "Engine",
+    "Generations",
+    "Scores",
+    "open_engine",
+    "rendered_prompts",
+]
 
 
 def open_engine(
@@ -36,3 +45,31 @@ def open_engine(
     from nongrata.engines.llamacpp import LlamaCppEngine
 
     return LlamaCppEngine.open(spec, base, notify=notify)
+
+
+def rendered_prompts(
+    spec: ModelSpec, base: Path, messages: Sequence[Messages]
+) -> list[list[tuple[str, bool]]] | None:
+    """Prompts inside the model's chat template, if the model's file is on this machine.
+
+    Nothing is fetched and no model is loaded.
+
+    Returns
+    -------
+    list or None
+        For each prompt its pieces: the text, and whether it is the template's own (then special
+        tokens in it are control tokens) or the study's (then they are text).
+    """
+    if not isinstance(spec, LlamaCppSpec):
+        return None
+    from nongrata.engines.llamacpp import chat_template_of
+    from nongrata.engines.model_files import model_at_hand
+
+    path = model_at_hand(spec, base)
+    if path is None:
+        return None
+    template = chat_template_of(path)
+    return [
+        [(segment.text, not segment.is_content) for segment in template.segments(prompt)]
+        for prompt in messages
+    ]

@@ -68,7 +68,7 @@ class LlamaCppEngine:
 
     kind = "llamacpp"
     capabilities = Capabilities(label_logprobs="top_n", deterministic_at_zero=True, is_model=True)
-    block = 128
+    block = 192
 
     def __init__(
         self,
@@ -349,6 +349,11 @@ def _chat_template(metadata: GgufMetadata) -> ChatTemplate:
     return ChatTemplate(
         metadata.chat_template, {name: token[1] for name, token in found.items() if token}
     )
+
+
+def chat_template_of(path: Path) -> ChatTemplate:
+    """The pinned chat template of a GGUF file; the model is not loaded."""
+    return _chat_template(read_metadata(path))
 
 
 def _context_limit(spec: LlamaCppSpec, metadata: GgufMetadata) -> int:

