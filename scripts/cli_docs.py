@@ -1,10 +1,11 @@
-"""Write docs/cli.md from the command line itself, or check that it is up to date.
+"""Write docs/cli.md and docs/study.schema.json from the code, or check that they are up to date.
 
 Run: python scripts/cli_docs.py [--check]
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -14,8 +15,9 @@ import typer.main
 from typer.cli import get_docs_for_click
 
 from nongrata.cli import app, register
+from nongrata.study_schema import study_schema
 
-PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+DOCS = Path(__file__).parents[1] / "docs"
 NOTE = (
     "Generated from the command line by `python scripts/cli_docs.py`; do not edit. A mistake of "
     "the user's ends with status 2 and one sentence, an interrupted run with 130.\n\n"
@@ -34,12 +36,16 @@ def page() -> str:
 
 
 def main() -> None:
-    text = page()
-    if "--check" in sys.argv[1:]:
-        if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
-            sys.exit(f"{PAGE.name} is not what the command line says; run scripts/cli_docs.py")
-        return
-    PAGE.write_text(text, encoding="utf-8")
+    wanted = {
+        "cli.md": page(),
+        "study.schema.json": json.dumps(study_schema(), indent=1) + "\n",
+    }
+    for name, text in wanted.items():
+        path = DOCS / name
+        if "--check" not in sys.argv[1:]:
+            path.write_text(text, encoding="utf-8")
+        elif not path.is_file() or path.read_text(encoding="utf-8") != text:
+            sys.exit(f"{name} is not what the code says; run scripts/cli_docs.py")
 
 
 if __name__ == "__main__":
