@@ -15,7 +15,7 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def pages() -> list[Path]:
@@ -27,7 +27,7 @@ def pages() -> list[Path]:
 def mistakes(page: Path) -> Iterator[str]:
     """What is wrong on a page."""
     text = page.read_text(encoding="utf-8")
-    prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     for target in LINK.findall(prose):
         if not target.startswith(("http://", "https://", "mailto:")):
             path = (page.parent / target).resolve()
@@ -41,7 +41,7 @@ def mistakes(page: Path) -> Iterator[str]:
                 ast.parse(body)
         except (yaml.YAMLError, SyntaxError) as error:
             yield f"a {language} block is not valid: {str(error).splitlines()[0]}"
-    if re.search(r"[ \t]+$", text, re.M):
+    if re.search(r"[ \t]+$", text, re.MULTILINE):
         yield "lines end with white space"
 
 

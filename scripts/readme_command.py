@@ -14,7 +14,9 @@ README = Path(__file__).parents[1] / "README.md"
 
 def commands() -> list[str]:
     """The README's commands that make a virtual environment, in order."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S)
+    blocks = re.findall(
+        r"^```sh\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
     return [block.strip() for block in blocks if "-m venv" in block]
 
 
