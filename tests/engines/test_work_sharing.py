@@ -39,10 +39,15 @@ def test_an_idle_lane_takes_half_of_what_is_left() -> None:
 def test_one_prompts_temperatures_stay_together() -> None:
     same = [False, True, True] * 4
     work = SharedWork(same, 8)
-    runs = [[*iter(lambda lane=lane: work.take(lane), None)] for lane in (0,)]
-    assert sorted(runs[0]) == list(range(12))
-    firsts = {SharedWork(same, 4).take(lane) for lane in range(4)}
-    assert firsts <= {0, 3, 6, 9}
+    lanes = [list(iter(lambda lane=lane: work.take(lane), None)) for lane in range(8)]
+    assert sorted(item for lane in lanes for item in lane) == list(range(12))
+    assert all(len({item // 3 for item in lane}) * 3 == len(lane) for lane in lanes)
+
+
+def test_many_replicates_of_one_prompt_are_divided() -> None:
+    work = SharedWork([False, *[True] * 31], 2)
+    assert [work.take(0) for _ in range(17)][-1] == 24
+    assert work.take(1) == 16
 
 
 def test_threads_share_without_losing_or_doubling() -> None:

@@ -13,8 +13,8 @@ class SharedWork:
 
     A lane keeps what it computed for the item before (a prompt's prefix), so each lane works
     through neighbours. An idle lane takes the further half of the longest run that is left, which
-    costs one lost prefix, and lets a slow core delay nobody. The last few requests of one prompt are
-    not divided: computing the prompt again would cost more than waiting.
+    costs one lost prefix, and lets a slow core delay nobody. The last few requests of one prompt
+    are not divided: computing the prompt again would cost more than waiting.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class SharedWork:
         self._runs = [list(run) for run in zip(cuts, [*cuts[1:], len(same)], strict=True)]
 
     def take(self, lane: int) -> int | None:
-        """The next item of a lane; None when there is no work left anywhere."""
+        """The next item of a lane; None when no work is left that is worth taking over."""
         with self._lock:
             run = self._runs[lane]
             if run[0] >= run[1] and not self._take_over(run):
