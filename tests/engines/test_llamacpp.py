@@ -279,9 +279,9 @@ def test_returned_mass_beyond_what_is_kept_bounds_the_tail() -> None:
 
     vocabulary = Vocabulary(["A"], [1], "gpt2")
     tops = [{"id": 0, "logprob": math.log(0.9)}]
-    tops += [{"id": i, "logprob": math.log(0.0056)} for i in range(1, 19)]
+    tops += [{"id": i, "logprob": math.log(0.0016)} for i in range(1, 67)]
     answer = {"choices": [{"logprobs": {"content": [{"top_logprobs": tops}]}}]}
     tokens = LabelTokens(vocabulary, ("{label}",))
     scores = collect_scores([("A",)], tokens, [Finished(0, (1,), answer)], {})
-    # 0.9 + 18 x 0.0056 = 1.0008: two were returned and not kept, though 1 - kept is 0.0104
-    np.testing.assert_allclose(scores.tail_mass, [0.0112])
+    # 0.9 + 66 x 0.0016 = 1.0056: two were returned and not kept, though 1 - kept is negative
+    np.testing.assert_allclose(scores.tail_mass, [0.0032])

@@ -51,8 +51,8 @@ def server_of(engine: LlamaCppEngine) -> LlamaServer:
 
 
 def test_the_f32_copy_equals_the_dequantised_file(demo_engine: LlamaCppEngine) -> None:
-    source = gguf.GGUFReader(str(demo_engine.provenance["source_path"]))
-    copy = {t.name: t for t in gguf.GGUFReader(str(demo_engine.provenance["path"])).tensors}
+    source = gguf.GGUFReader(str(demo_engine.source.path))
+    copy = {t.name: t for t in gguf.GGUFReader(str(demo_engine.used.path)).tensors}
     assert len(copy) == len(source.tensors)
     for tensor in source.tensors[:20]:
         np.testing.assert_array_equal(
@@ -82,7 +82,7 @@ def test_label_probabilities_do_not_depend_on_what_else_is_computed(
 
 def test_quantised_weights_answer_otherwise(demo_engine: LlamaCppEngine) -> None:
     spec = LlamaCppSpec(
-        id="q", engine="llamacpp", path=str(demo_engine.provenance["source_path"]),
+        id="q", engine="llamacpp", path=str(demo_engine.source.path),
         weights="as_is", workers=1,
     )  # fmt: skip
     exact = np.exp(demo_engine.score(batch(PROMPTS)).label_logprobs[:, :, 0])
@@ -256,7 +256,7 @@ def test_the_port_is_for_this_process_only(demo_engine: LlamaCppEngine) -> None:
 
 
 def test_a_broken_model_is_a_clear_error(demo_engine: LlamaCppEngine, tmp_path: Path) -> None:
-    whole = Path(str(demo_engine.provenance["source_path"]))
+    whole = Path(str(demo_engine.source.path))
     cut = tmp_path / "cut.gguf"
     with whole.open("rb") as file:
         cut.write_bytes(file.read(5_000_000))

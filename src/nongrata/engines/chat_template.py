@@ -194,7 +194,7 @@ class ChatTemplate:
             if count != 1:
                 raise NongrataError(
                     f"the model's chat template shows the {role} text {count} times, not once",
-                    fix="give another template with chat_template: FILE",
+                    fix="use a model file whose chat template can be rendered",
                 )
         slots = tuple(sorted(roles, key=lambda role: text.index(marks[role])))
         pieces, rest = [], text
@@ -278,7 +278,7 @@ def _raise_exception(message: str) -> NoReturn:
 def _broken(error: Exception) -> NongrataError:
     return NongrataError(
         f"the model's chat template cannot be used: {str(error)[:200]!r}",
-        fix="give another template with chat_template: FILE",
+        fix="use a model file whose chat template can be rendered",
     )
 
 

@@ -77,7 +77,8 @@ class LlamaCppEngine:
         used: ModelFile,
         open_server: OpenServer = LlamaServer,
     ) -> None:
-        self._spec, self._used, self._open_server = spec, used, open_server
+        self.source, self.used = source, used
+        self._spec, self._open_server = spec, open_server
         self._metadata = read_metadata(used.path)
         self._vocabulary = Vocabulary.of(self._metadata)
         self._template = _chat_template(self._metadata)
@@ -110,8 +111,8 @@ class LlamaCppEngine:
         }
         self._provenance: dict[str, Any] = {
             "origin": source.origin,
-            "source_path": str(source.path),
-            "path": str(used.path),
+            "source_file": source.path.name,
+            "file": used.path.name,
             "workers": self._workers,
             "threads_per_worker": 1,
             "slots_per_worker": dict(_SLOTS),
@@ -294,7 +295,7 @@ class LlamaCppEngine:
         self._slots = max(1, min(max(_SLOTS.values()), _CELLS // context))
 
         def start(_: int) -> Server:
-            return self._open_server(self._used.path, context=context, slots=self._slots, threads=1)
+            return self._open_server(self.used.path, context=context, slots=self._slots, threads=1)
 
         with ThreadPoolExecutor(self._workers) as pool:
             futures = [pool.submit(start, worker) for worker in range(self._workers)]
