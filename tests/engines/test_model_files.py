@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import huggingface_hub
 import pytest
-from huggingface_hub import errors as hub_errors
 
 from nongrata.engines.file_cache import sha256_of
 from nongrata.engines.model_files import locate_model
@@ -35,45 +33,15 @@ def test_a_file_on_the_hub_is_asked_for_at_its_revision(
 ) -> None:
     asked: list[Any] = []
 
-    def download(repo: str, file: str, revision: str) -> str:
-        asked.append((repo, file, revision))
+    def download(repo_id: str, filename: str, repo_type: str, revision: str) -> str:
+        asked.append((repo_id, filename, repo_type, revision))
         (tmp_path / "blob").write_bytes(b"GGUF")
         return str(tmp_path / "blob")
 
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
     found = locate_model(spec(hub=HUB), tmp_path, cache=tmp_path / "cache")
-    assert asked == [(HUB["repo"], HUB["file"], HUB["revision"])]
+    assert asked == [(HUB["repo"], HUB["file"], "model", HUB["revision"])]
     assert found.origin == HUB
-
-
-def _http_error(kind: type[Exception]) -> Exception:
-    response = SimpleNamespace(headers={}, request=None, status_code=404)
-    return kind("said", response=response)  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        (hub_errors.GatedRepoError, "HF_TOKEN"),
-        (hub_errors.RepositoryNotFoundError, "no such repository"),
-        (hub_errors.RevisionNotFoundError, "no such revision"),
-        (hub_errors.EntryNotFoundError, "no such file"),
-        (hub_errors.LocalEntryNotFoundError, "cannot be reached"),
-        (OSError, "check the network and the disk"),
-    ],
-)
-def test_the_hubs_refusals_are_explained(
-    kind: type[Exception], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def download(*_: Any, **__: Any) -> str:
-        if kind in (OSError, hub_errors.LocalEntryNotFoundError, hub_errors.EntryNotFoundError):
-            raise kind("said")
-        raise _http_error(kind)
-
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
-    with pytest.raises(NongrataError, match=said) as caught:
-        locate_model(spec(hub=HUB), tmp_path)
-    assert caught.value.where == f"org/model-GGUF@{'a' * 40}:model.gguf"
 
 
 def test_an_unpinned_revision_is_refused(tmp_path: Path) -> None:

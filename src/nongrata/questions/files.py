@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nongrata.errors import NongrataError
+from nongrata.hub import cached_file, fetch_file
 from nongrata.questions.source import HubFiles, SourceSpec
 
 READABLE = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
@@ -74,62 +75,11 @@ def hub_files(hub: HubFiles, download: Callable[..., str] | None = None) -> list
         Data set, commit and files.
     download
         In place of ``huggingface_hub.hf_hub_download``.
-
-    Raises
-    ------
-    NongrataError
-        Offline and not in the cache; gated or private; no such data set, commit or file.
     """
-    import huggingface_hub
-    from huggingface_hub import errors
-
-    fetch = huggingface_hub.hf_hub_download if download is None else download
-    place = f"Hub data set {hub.repo}"
-    found = []
-    for name in hub.files:
-        try:
-            local = fetch(
-                repo_id=hub.repo, filename=name, repo_type="dataset", revision=hub.revision
-            )
-        except errors.GatedRepoError:
-            raise NongrataError(
-                "access to it must be asked for",
-                where=place,
-                fix="accept its terms on its page, then set HF_TOKEN or run: hf auth login",
-            ) from None
-        except errors.RepositoryNotFoundError:
-            raise NongrataError(
-                "there is no such data set, or it is private",
-                where=place,
-                fix="check its name; for a private one set HF_TOKEN or run: hf auth login",
-            ) from None
-        except errors.RevisionNotFoundError:
-            raise NongrataError(f"it has no commit {hub.revision}", where=place) from None
-        except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled):
-            raise NongrataError(
-                f"'{name}' is not in the cache and the Hub cannot be reached",
-                where=place,
-                fix="go online once, or give local files with 'path'",
-            ) from None
-        except errors.EntryNotFoundError:
-            raise NongrataError(
-                f"it has no file '{name}' at commit {hub.revision[:8]}", where=place
-            ) from None
-        except errors.LocalTokenNotFoundError:
-            raise NongrataError(
-                "it needs a token and there is none",
-                where=place,
-                fix="set HF_TOKEN or run: hf auth login",
-            ) from None
-        except (errors.HfHubHTTPError, OSError) as error:
-            first = (str(error).splitlines() or [type(error).__name__])[0]
-            raise NongrataError(
-                f"'{name}' could not be fetched: {first}",
-                where=place,
-                fix="check the connection, or give local files with 'path'",
-            ) from None
-        found.append(Path(local))
-    return found
+    return [
+        fetch_file(hub.repo, name, hub.revision, kind="dataset", download=download)
+        for name in hub.files
+    ]
 
 
 def at_hand(source: SourceSpec, base: Path) -> bool:
@@ -142,18 +92,9 @@ def at_hand(source: SourceSpec, base: Path) -> bool:
     >>> at_hand(SourceSpec(id="m", format="mmlu_hub", path="no/such.parquet"), Path())
     False
     """
-    if source.hub is not None:
-        import huggingface_hub
-
-        return all(
-            isinstance(
-                huggingface_hub.try_to_load_from_cache(
-                    source.hub.repo, name, revision=source.hub.revision, repo_type="dataset"
-                ),
-                str,
-            )
-            for name in source.hub.files
-        )
+    hub = source.hub
+    if hub is not None:
+        return all(cached_file(hub.repo, f, hub.revision, kind="dataset") for f in hub.files)
     # glob and not Path.glob: the pattern may be absolute or climb with `..`
     return all(
         (base / declared).exists() or bool(glob.glob(declared, root_dir=base))  # noqa: PTH207
