@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -129,6 +130,62 @@ class _Report(ProgressColumn):
 
     def render(self, task: Task) -> Text:  # noqa: ARG002
         return Text(self._source.report())
+
+
+class StepProgress:
+    """Steps that may take long: a bar on a terminal, a line after two seconds elsewhere.
+
+    Parameters
+    ----------
+    console
+        Where to draw.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress: Progress | None = None
+        self._started = time.monotonic()
+
+    def step(self, name: str) -> Callable[[int, int], None]:
+        """Begin a step; what is returned is told how many of how many items are done."""
+        self._started = time.monotonic()
+        if self._progress is None:
+            next_line = self._started + _FIRST_LINE
+
+            def say(done: int, total: int) -> None:
+                nonlocal next_line
+                now = time.monotonic()
+                if now >= next_line and done:
+                    next_line = now + _LINE_EVERY
+                    left = (total - done) / done * (now - self._started)
+                    self._console.print(
+                        f"{name}: {done:,}/{total:,}, {_duration(left)} left", soft_wrap=True
+                    )
+
+            return say
+        for task in self._progress.task_ids:
+            self._progress.remove_task(task)
+        progress, task = self._progress, self._progress.add_task(name, total=None)
+
+        def update(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        return update
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._progress = Progress(console=self._console, transient=True)
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
 
 
 def _duration(seconds: float) -> str:

@@ -32,19 +32,14 @@ def analyze(run: RunArgument, as_json: JsonOption = False) -> None:
 
 def _analyze(run: Path) -> Analysis:
     """Load and analyse a run, saying how far that is where it takes long."""
-    from rich.progress import Progress
-
     from nongrata.analysis import analyze as analyze_dataset
+    from nongrata.cli.progress import StepProgress
     from nongrata.responses import load_run
 
-    with Progress(console=error_console(), transient=True) as progress:
-        task = progress.add_task("reading answers", total=None)
-
-        def tell(read: int, total: int) -> None:
-            progress.update(task, completed=read, total=total)
-
-        dataset = load_run(run, tell)
-        progress.update(task, description="analysing", total=None)
+    Manifest.read(run)  # that this is a run is said before anything is drawn
+    with StepProgress(error_console()) as progress:
+        dataset = load_run(run, progress.step("reading answers"))
+        progress.step("analysing")
         return analyze_dataset(dataset)
 
 
