@@ -12,7 +12,7 @@ import numpy as np
 from nongrata.engines.base import Batch, Engine
 from nongrata.keys import U64
 from nongrata.missing import LARGEST_BLOCK, Missing
-from nongrata.plan import READINGS, Plan, Requests
+from nongrata.plan import READINGS, Plan, Reading, Requests
 from nongrata.rows import AnswerReader, generation_rows, score_rows
 from nongrata.store import Store
 
@@ -79,22 +79,18 @@ class Asking:
 
     def run(self) -> None:
         """Ask until nothing is missing."""
-        costs = np.array([_cost(skeleton) for skeleton in self.plan.prompts.skeletons])
-        total = _total_cost(self.plan, costs)
-        share = self.missing.total / max(1, self.missing.requests)
-        self.watcher.begin(
-            self.model,
-            self.missing.requests,
-            self.missing.requests - self.missing.total,
-            total,
-            total * (1 - share),
-        )
+        costs = {reading: _cost(self.plan, reading) for reading in READINGS}
+        missing = self.missing
+        total = sum(costs[reading] * self.plan.size(reading) for reading in READINGS)
+        left = sum(costs[reading] * count for reading, count in missing.by_reading.items())
+        done = missing.requests - missing.total
+        self.watcher.begin(self.model, missing.requests, done, total, total - left)
         started = time.perf_counter()
         waiting: deque[Future[None]] = deque()
         try:
             with ThreadPoolExecutor(1, "commit") as writer:
                 for keys, requests in self.missing.blocks(lambda: self.length):
-                    rows = self._ask(keys, requests, costs)
+                    rows = self._ask(keys, requests, costs[requests.reading])
                     waiting.append(writer.submit(self._commit, requests, rows))
                     while len(waiting) >= _QUEUE:
                         waiting.popleft().result()
@@ -104,7 +100,7 @@ class Asking:
             self.seconds = time.perf_counter() - started
             self.watcher.finish()
 
-    def _ask(self, keys: U64, requests: Requests, costs: Any) -> Any:
+    def _ask(self, keys: U64, requests: Requests, cost: float) -> Any:
         prompts = self.plan.prompts
         batch = Batch(
             reading=requests.reading,
@@ -115,7 +111,6 @@ class Asking:
             replicate=requests.replicate,
             key=keys,
         )
-        cost = float(costs[requests.skeleton].mean())
         started = time.perf_counter()
 
         def tick(count: int) -> None:
@@ -152,21 +147,13 @@ class Asking:
         self.watcher.committed(answers, outcomes)
 
 
-def _cost(skeleton: Any) -> float:
-    """Rough cost of a request against a single pass, for the time left.
+def _cost(plan: Plan, reading: Reading) -> float:
+    """Rough cost of a request of a reading against a single pass, for the time left.
 
     Measured on the demo: a generation of at most 24 tokens costs about 1.3 passes.
     """
-    if skeleton.reading == "first_token":
+    rows = plan.passes[reading][:, 0].astype(int)
+    if reading == "first_token" or not len(rows):
         return 1.0
-    return 1.0 + float(skeleton.decoding.max_tokens) / 80
-
-
-def _total_cost(plan: Plan, costs: Any) -> float:
-    questions = len(plan.prompts.questions)
-    total = 0.0
-    for reading in READINGS:
-        for row, heat in plan.passes[reading]:
-            repeats = 1 if np.isnan(heat) else plan.answers_at(float(heat))
-            total += costs[int(row)] * repeats * questions
-    return total
+    longest = [plan.prompts.skeletons[row].decoding.max_tokens for row in rows]
+    return 1.0 + float(np.mean(longest)) / 80

@@ -30,26 +30,30 @@ class Missing:
     ----------
     requests
         All requests of the plan.
-    total
-        Those that are missing.
+    by_reading
+        Those that are missing, by reading.
     """
 
     plan: Plan
     digest: bytes
     done: DoneKeys
     requests: int = field(init=False)
-    total: int = field(init=False)
+    by_reading: dict[Reading, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.requests = sum(self.plan.size(reading) for reading in READINGS)
+        self.by_reading = {reading: self.plan.size(reading) for reading in READINGS}
         # counting what is missing needs every key only if something was done before
-        self.total = self.requests
         if len(self.done):
-            self.total = sum(
-                len(requests)
+            self.by_reading = {
+                reading: sum(len(part) for _, part in self._of(reading, LARGEST_BLOCK))
                 for reading in READINGS
-                for _, requests in self._of(reading, LARGEST_BLOCK)
-            )
+            }
+
+    @property
+    def total(self) -> int:
+        """Number of requests that are missing."""
+        return sum(self.by_reading.values())
 
     def keys(self, requests: Requests) -> U64:
         """Keys of requests, uint64, shape (n, 2)."""

@@ -94,7 +94,7 @@ class RunProgress:
         seconds = max(time.monotonic() - self._started, 1e-9)
         rate = (self._done - self._done_before) / seconds
         spent = self._cost_done - self._cost_before
-        left = (self._cost - self._cost_done) / spent * seconds if spent > 0 else None
+        left = max(self._cost - self._cost_done, 0.0) / spent * seconds if spent > 0 else None
         parts = [
             f"{self._done:,}/{self._requests:,} requests",
             f"{rate:,.1f}/s",
