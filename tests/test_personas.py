@@ -16,13 +16,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from nongrata.errors import NongrataError
-from nongrata.personas import (
-    Persona,
-    load_personas,
-    persona_warnings,
-    published_personas,
-    select,
-)
+from nongrata.persona_files import load_personas, published_personas, select
+from nongrata.personas import Persona, persona_warnings
 
 PUBLISHED = published_personas()
 LABELS = [p for p in PUBLISHED if not p.control]

@@ -4,12 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nongrata.factors import Settings
 from nongrata.personas import Persona
 from nongrata.plan import build_plan
 from nongrata.presets import load_preset
 from nongrata.prompts import Presentation, build_skeleton, choice_order, present
 from nongrata.questions.model import Question
-from nongrata.study import PromptLayout, Settings, Study
+from nongrata.study import PromptLayout, Study
 from studies import small_study
 
 AS_GIVEN = Presentation("A", "{label}. {choice}", "as_given", ("context", "question", "choices"))

@@ -47,7 +47,7 @@ def test_label_probabilities_are_stored_by_identity_of_the_option() -> None:
         prompt_digest=np.array([1, 2], dtype=np.uint64),
         errors={},
     )
-    rows = score_rows(plan.prompts, keys, part, scores).to_pylist()
+    rows = score_rows("m", plan.prompts, keys, part, scores).to_pylist()
     assert list(rows[0]) == list(COLUMNS)
     # shown A B C were blue green red; stored as red green blue
     np.testing.assert_allclose(np.exp(rows[0]["label_logprobs"]), [0.1, 0.3, 0.5], rtol=1e-6)
@@ -72,7 +72,7 @@ def test_a_letter_means_the_option_that_was_shown_there() -> None:
         prompt_digest=np.zeros(3, dtype=np.uint64),
         errors={2: "the server \x1b said no"},
     )
-    rows = generation_rows(plan.prompts, keys, part, generated, AnswerReader(plan.prompts))
+    rows = generation_rows("m", plan.prompts, keys, part, generated, AnswerReader(plan.prompts))
     found = rows.to_pylist()
     assert [row["outcome"] for row in found] == ["answered", "truncated", "error"]
     assert [row["option"] for row in found] == [2, None, None]

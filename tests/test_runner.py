@@ -111,8 +111,12 @@ def test_an_amended_study_goes_on_and_equals_one_run_at_once(tmp_path: Path) -> 
     assert Store(tmp_path / "grown").rows() == Store(tmp_path / "at-once").rows()
 
 
+# no effects by name of a factor, so that a factor can be renamed
+BASE = small_study(replicates=2, models=[SIMULATED | {"factor_sd": {}}])
+
+
 def change_of(path: list[Any], value: Any) -> dict[str, Any]:
-    values = copy.deepcopy(small_study(replicates=2))
+    values = copy.deepcopy(BASE)
     node: Any = values
     for key in path[:-1]:
         node = node[key]
@@ -142,7 +146,7 @@ def change_of(path: list[Any], value: Any) -> dict[str, Any]:
 def test_a_changed_study_is_refused_with_the_difference(
     tmp_path: Path, path: list[Any], value: Any, says: str
 ) -> None:
-    run(small_study(replicates=2), tmp_path / "run")
+    run(BASE, tmp_path / "run")
     before = {p: p.read_bytes() for p in (tmp_path / "run").rglob("*") if p.is_file()}
     with pytest.raises(NongrataError) as caught:
         run(change_of(path, value), tmp_path / "run")

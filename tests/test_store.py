@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import errno
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -125,27 +126,32 @@ def test_membership_of_keys(done: list[tuple[int, int]], asked: list[tuple[int, 
     assert keys.duplicates() == len(done) - len(set(done))
 
 
-def _hold(folder: Path, ready: multiprocessing.synchronize.Event, stop: object) -> None:
-    with exclusive(folder):
-        ready.set()
-        stop.wait(30)  # type: ignore[attr-defined]
+HOLD = """
+import sys
+from pathlib import Path
+from nongrata.store import exclusive
+with exclusive(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
 
 
 def test_a_second_process_is_told_who_holds_the_run(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    ready, stop = context.Event(), context.Event()
-    process = context.Process(target=_hold, args=(tmp_path, ready, stop))
-    process.start()
-    try:
-        assert ready.wait(30)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
         with (
             pytest.raises(NongrataError, match=f"written by process {process.pid}"),
             exclusive(tmp_path),
         ):
             pass
-    finally:
-        stop.set()
-        process.join()
+        process.communicate("")
     with exclusive(tmp_path):
         assert str(os.getpid()) in (tmp_path / LOCK).read_text()
 

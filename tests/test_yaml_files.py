@@ -76,7 +76,7 @@ def test_broken_files_are_one_sentence(text: str, says: str) -> None:
     ("change", "says"),
     [
         ("replicats: 3", ":2: unknown key 'replicats'; did you mean 'replicates'?"),
-        ("seed: many", ":2, seed: input should be a valid integer"),
+        ("seed: many", ":2, seed: input should be a number (found 'many')"),
         ("replicates: 0", ":2, replicates: input should be greater than or equal to 1"),
     ],
 )

@@ -117,10 +117,10 @@ class Asking:
             self.watcher.advance(count, count * cost)
 
         if requests.reading == "first_token":
-            rows = score_rows(prompts, keys, requests, self.engine.score(batch, tick))
+            rows = score_rows(self.model, prompts, keys, requests, self.engine.score(batch, tick))
         else:
             generated = self.engine.generate(batch, tick)
-            rows = generation_rows(prompts, keys, requests, generated, self.reader)
+            rows = generation_rows(self.model, prompts, keys, requests, generated, self.reader)
         self._adapt(len(requests), time.perf_counter() - started)
         return rows
 

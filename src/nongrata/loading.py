@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nongrata.errors import NongrataError
+from nongrata.model_specs import SimulatedSpec
 from nongrata.personas import Persona
 from nongrata.presets import PRESETS, preset_document
 from nongrata.questions.model import Question, QuestionSet
@@ -37,9 +38,21 @@ class LoadedStudy:
     def personas(self) -> tuple[Persona, ...]:
         """The study's personas, resolved."""
         try:
-            return self.study.personas.resolve(self.base)
+            found = self.study.personas.resolve(self.base)
         except ValueError as error:
             raise NongrataError(str(error), where=self.document.where(["personas"])) from None
+        ids = [persona.id for persona in found]
+        for m, spec in enumerate(self.study.models):
+            if isinstance(spec, SimulatedSpec):
+                for name in spec.persona_effects:
+                    if name not in ids:
+                        guess = did_you_mean(name, ids)
+                        raise NongrataError(
+                            f"there is no persona '{name}'",
+                            where=self.document.where(["models", m, "persona_effects", name]),
+                            fix=f"did you mean '{guess}'?" if guess else None,
+                        )
+        return found
 
     def questions_at_hand(self) -> bool:
         """Whether all question files are on this machine."""
@@ -52,12 +65,19 @@ class LoadedStudy:
         from nongrata.questions.composite import build_questions
 
         declared = self.study.questions
-        questions = build_questions(
-            declared.sources,
-            seed=declared.seed,
-            base=self.base,
-            domains=None if declared.domains is None else self.base / declared.domains,
-        )
+        try:
+            questions = build_questions(
+                declared.sources,
+                seed=declared.seed,
+                base=self.base,
+                domains=None if declared.domains is None else self.base / declared.domains,
+            )
+        except NongrataError as error:
+            if error.where is None:
+                error = NongrataError(
+                    error.what, where=self.document.where(["questions", "sources"]), fix=error.fix
+                )
+            raise error from None
         return questions if limit is None else limit_questions(questions, limit)
 
 
@@ -79,7 +99,7 @@ def load_study(reference: str, overrides: Sequence[str] = ()) -> LoadedStudy:
     path = Path(reference)
     if reference in PRESETS and not path.exists():
         document, base = preset_document(reference), Path()
-    elif path.is_file():
+    elif path.exists():
         document, base = read_yaml(path), path.parent
     else:
         guess = did_you_mean(reference, PRESETS)

@@ -22,6 +22,10 @@ FORM = 1
 _PACKAGES = ("numpy", "polars", "pyarrow", "pydantic", "jinja2", "gguf", "xllamacpp")
 
 
+class DamagedManifestError(NongrataError):
+    """The manifest is not what this package wrote."""
+
+
 @dataclass
 class ModelRecord:
     """What is known about one model of a run.
@@ -124,18 +128,27 @@ class Manifest:
                 fix="give the folder that was named with --out",
             ) from None
         except ValueError:
-            raise NongrataError(
-                "the manifest is damaged", where=path, fix="run the same study again to rewrite it"
-            ) from None
+            raise _damaged(path) from None
+        if not isinstance(data, dict):
+            raise _damaged(path)
         if data.get("form") != FORM:
             raise NongrataError(
                 f"the run has form {data.get('form')!r}, this version reads form {FORM}",
                 where=path,
                 fix=f"use nongrata {data.get('nongrata')}",
             )
-        data["models"] = {key: ModelRecord(**value) for key, value in data["models"].items()}
-        data["sessions"] = [Session(**value) for value in data["sessions"]]
-        return cls(**data)
+        try:
+            data["models"] = {key: ModelRecord(**value) for key, value in data["models"].items()}
+            data["sessions"] = [Session(**value) for value in data["sessions"]]
+            return cls(**data)
+        except (KeyError, TypeError, AttributeError):
+            raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> DamagedManifestError:
+    return DamagedManifestError(
+        "the manifest is damaged", where=path, fix="run the same study again to rewrite it"
+    )
 
 
 def now() -> str:

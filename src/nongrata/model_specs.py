@@ -101,6 +101,12 @@ class SimulatedSpec(StrictModel):
         default=65_536, ge=1, le=65_536, description="Requests per commit, at first."
     )
 
+    @model_validator(mode="after")
+    def _rates_add_up(self) -> Self:
+        if self.unparsed + self.refused + self.truncated + self.error >= 1:
+            raise ValueError("unparsed, refused, truncated and error must add up to less than 1")
+        return self
+
 
 ModelSpec = Annotated[LlamaCppSpec | SimulatedSpec, Field(discriminator="engine")]
 """Any engine's description of a model."""

@@ -19,10 +19,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nongrata.factors import Settings
 from nongrata.keys import name_hash
 from nongrata.personas import Persona
 from nongrata.questions.model import Question
-from nongrata.study import PromptLayout, Settings
+from nongrata.study import PromptLayout
 from nongrata.templates import fill
 
 LABELS = {

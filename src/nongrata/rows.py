@@ -77,7 +77,12 @@ class AnswerReader:
 
 
 def generation_rows(
-    prompts: PromptTable, keys: U64, requests: Requests, result: Generations, reader: AnswerReader
+    model: str,
+    prompts: PromptTable,
+    keys: U64,
+    requests: Requests,
+    result: Generations,
+    reader: AnswerReader,
 ) -> Any:
     """Rows of ``free`` requests, as a ``pyarrow.Table``."""
     import pyarrow as pa
@@ -97,7 +102,7 @@ def generation_rows(
     finish = pa.DictionaryArray.from_arrays(
         pa.array(result.truncated.astype(np.int8), mask=~good), pa.array(["stop", "length"])
     )
-    columns = _common(prompts, keys, requests, result) | {
+    columns = _common(model, prompts, keys, requests, result) | {
         "outcome": pa.DictionaryArray.from_arrays(pa.array(outcome), pa.array(OUTCOMES)),
         "option": pa.array(option, mask=option < 0),
         "rule": pa.array(rules).dictionary_encode(),
@@ -111,7 +116,9 @@ def generation_rows(
     return _ordered(columns)
 
 
-def score_rows(prompts: PromptTable, keys: U64, requests: Requests, result: Scores) -> Any:
+def score_rows(
+    model: str, prompts: PromptTable, keys: U64, requests: Requests, result: Scores
+) -> Any:
     """Rows of ``first_token`` requests, as a ``pyarrow.Table``."""
     import pyarrow as pa
 
@@ -129,7 +136,7 @@ def score_rows(prompts: PromptTable, keys: U64, requests: Requests, result: Scor
     error = outcome > 0
     variants = by_identity.shape[2]
     kept = np.repeat(offered[:, :, None], variants, axis=2).reshape(n, -1)
-    columns = _common(prompts, keys, requests, result) | {
+    columns = _common(model, prompts, keys, requests, result) | {
         "outcome": pa.DictionaryArray.from_arrays(
             pa.array(outcome, mask=~error), pa.array(OUTCOMES)
         ),
@@ -150,13 +157,16 @@ def score_rows(prompts: PromptTable, keys: U64, requests: Requests, result: Scor
 
 
 def _common(
-    prompts: PromptTable, keys: U64, requests: Requests, result: Scores | Generations
+    model: str, prompts: PromptTable, keys: U64, requests: Requests, result: Scores | Generations
 ) -> dict[str, Any]:
     import pyarrow as pa
 
     heat = requests.temperature
     errors = [result.errors.get(i) for i in range(len(requests))] if result.errors else None
+    constant = pa.array(np.zeros(len(requests), dtype=np.int8))
     return {
+        "model": pa.DictionaryArray.from_arrays(constant, pa.array([model])),
+        "reading": pa.DictionaryArray.from_arrays(constant, pa.array([requests.reading])),
         "key_high": pa.array(keys[:, 0]),
         "key_low": pa.array(keys[:, 1]),
         "skeleton": pa.array(prompts.skeleton_digests[requests.skeleton, 0]),
@@ -182,8 +192,9 @@ def _lists(values: NDArray[np.float32], kept: NDArray[np.bool_]) -> Any:
 
 
 COLUMNS = (
-    "key_high", "key_low", "skeleton", "question", "temperature", "replicate", "outcome", "option",
-    "rule", "text", "finish", "prompt_tokens", "cached_tokens", "completion_tokens",
+    "key_high", "key_low", "model", "reading", "skeleton", "question", "temperature", "replicate",
+    "outcome", "option", "rule", "text", "finish", "prompt_tokens", "cached_tokens",
+    "completion_tokens",
     "prompt_digest", "label_logprobs", "other_logprobs", "tail_mass", "error",
 )  # fmt: skip
 """Columns of a shard, in order."""

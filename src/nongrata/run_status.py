@@ -11,7 +11,7 @@ from typing import Any
 from nongrata.manifest import Manifest
 from nongrata.plan import READINGS, Plan
 from nongrata.run_folder import read_content
-from nongrata.store import Damage, Store
+from nongrata.store import Damage, Store, done_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class RunStatus:
     damage: tuple[Damage, ...]
     bytes: int
     notices: tuple[str, ...]
+    stored_twice: int
     kind: str = "status"
 
     def as_dict(self) -> dict[str, Any]:
@@ -70,7 +71,13 @@ class RunStatus:
 
     def warnings(self) -> list[str]:
         """What a reader must know first."""
-        return list(self.notices) + [
+        lines = list(self.notices)
+        if self.stored_twice:
+            lines.append(
+                f"{self.stored_twice:,} answers are stored twice: a shard was copied by hand; "
+                "remove the copy"
+            )
+        return lines + [
             f"{item.name} is {item.what} ({item.rows:,} requests): run the same study again to "
             "repair it"
             for item in self.damage
@@ -89,10 +96,12 @@ def run_status(folder: Path) -> RunStatus:
     content = read_content(folder)
     store = Store(folder)
     models = []
+    twice = 0
     for spec in content.study.models:
         record = manifest.models.get(spec.id)
         plan = content.plan(deterministic_at_zero=record is None or record.deterministic_at_zero)
         counted = _Count(plan)
+        twice += done_keys(store.paths(spec.id)).duplicates()
         for path in store.paths(spec.id):
             counted.add(path)
         models.append(
@@ -115,10 +124,13 @@ def run_status(folder: Path) -> RunStatus:
         run=str(folder),
         study=content.study.name,
         limit=manifest.limit,
-        complete=all(m.requests == m.requests_in_all for m in models) and not store.damage,
+        complete=all(m.requests == m.requests_in_all for m in models)
+        and not store.damage
+        and not twice,
         models=tuple(models),
         damage=tuple(store.damage),
         notices=tuple(manifest.warnings()),
+        stored_twice=twice,
         bytes=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
     )
 

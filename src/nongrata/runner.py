@@ -6,7 +6,6 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from nongrata.amend import differences
 from nongrata.asking import Asking, Watcher
 from nongrata.engines import open_engine
 from nongrata.engines.base import Engine
@@ -14,11 +13,12 @@ from nongrata.errors import NongrataError
 from nongrata.keys import model_digest
 from nongrata.loading import LoadedStudy
 from nongrata.manifest import FILE as MANIFEST
-from nongrata.manifest import Manifest, ModelRecord, Session, environment, now
+from nongrata.manifest import ModelRecord, Session, environment, now
 from nongrata.missing import Missing
 from nongrata.model_specs import LlamaCppSpec, ModelSpec
 from nongrata.personas import persona_warnings
 from nongrata.plan import Plan, build_plan
+from nongrata.resume import open_run
 from nongrata.run_folder import (
     DESIGN,
     PROMPTS,
@@ -27,11 +27,19 @@ from nongrata.run_folder import (
     RunContent,
     design_table,
     prompts_digest,
-    read_content,
     study_text,
     write_prompts,
 )
-from nongrata.store import LOCK, Damage, Store, done_keys, exclusive, write_atomically
+from nongrata.store import (
+    LOCK,
+    Damage,
+    DoneKeys,
+    Store,
+    disk_error,
+    done_keys,
+    exclusive,
+    write_atomically,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,10 @@ def run_study(
     _refuse_unpinned(loaded)
     _refuse_foreign_folder(folder)
     content = RunContent(loaded.study, loaded.personas(), loaded.questions(limit))
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise disk_error(error, folder) from None
     with exclusive(folder):
         run = _Run(loaded, folder, content, watcher, limit)
         return run.carry_out(retry_errors=retry_errors)
@@ -144,33 +155,11 @@ class _Run:
         self.content = content
         self.watcher = watcher
         self.limit = limit
-        self.manifest = self._open_manifest()
         self.store = Store(folder)
         self.damage = tuple(self.store.damage)
-
-    def _open_manifest(self) -> Manifest:
-        if not (self.folder / MANIFEST).is_file():
-            return Manifest(created=now())
-        manifest = Manifest.read(self.folder)
-        if not (self.folder / STUDY).is_file() or not (self.folder / QUESTIONS).is_file():
-            return manifest
-        old = read_content(self.folder)
-        found = differences(
-            old.study,
-            self.content.study,
-            old.personas,
-            self.content.personas,
-            old.questions,
-            self.content.questions,
+        self.manifest = open_run(
+            folder, content, has_answers=bool(self.store.shards), note=watcher.note
         )
-        if found:
-            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-            raise NongrataError(
-                f"this run was started with another study: {found[0]}{more}",
-                where=self.folder,
-                fix="undo that, or give another --out; a run can only grow",
-            )
-        return manifest
 
     def carry_out(self, *, retry_errors: bool) -> RunSummary:
         for warning in persona_warnings(self.content.personas):
@@ -255,7 +244,9 @@ class _Run:
         record = self.manifest.models.get(spec.id)
         if record is not None:
             plan = self._plan(deterministic_at_zero=record.deterministic_at_zero)
-            if Missing(plan, bytes.fromhex(record.digest), done).total == 0:
+            missing = Missing(plan, bytes.fromhex(record.digest), done)
+            self._refuse_foreign(spec, missing, done)
+            if missing.total == 0:
                 self.watcher.note(f"{spec.id}: complete, nothing to ask")
                 return 0
         plan = self._plan(deterministic_at_zero=True)
@@ -265,6 +256,7 @@ class _Run:
                 plan = self._plan(deterministic_at_zero=False)
             digest = model_digest(engine.identity)
             missing = Missing(plan, digest, done)
+            self._refuse_foreign(spec, missing, done)
             asking = Asking(engine, plan, missing, self.store, self.watcher, spec.id)
             try:
                 asking.run()
@@ -275,6 +267,17 @@ class _Run:
                 session.requests_by_model[spec.id] = asking.requests
                 session.seconds_by_model[spec.id] = round(asking.seconds, 3)
         return asking.errors
+
+    def _refuse_foreign(self, spec: ModelSpec, missing: Missing, done: DoneKeys) -> None:
+        """Refuse to mix: every answer here must be one that the study asks of this model."""
+        foreign = len(done) - (missing.requests - missing.total)
+        if foreign:
+            raise NongrataError(
+                f"{foreign:,} of the {len(done):,} answers of '{spec.id}' here are to requests "
+                "that this study does not make: they are another study's, or another model's",
+                where=self.folder,
+                fix="restore that study, or give another --out",
+            )
 
     def _plan(self, *, deterministic_at_zero: bool) -> Plan:
         return build_plan(

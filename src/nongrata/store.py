@@ -297,7 +297,11 @@ def exclusive(folder: Path) -> Iterator[None]:
     The lock is the operating system's, so it goes with the process, however that ends.
     """
     path = folder / LOCK
-    with path.open("a+") as handle:
+    try:
+        opened = path.open("a+")
+    except OSError as error:
+        raise disk_error(error, path) from None
+    with opened as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

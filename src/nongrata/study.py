@@ -8,163 +8,19 @@ factors there are or what they are called.
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from nongrata.model_specs import ModelSpec
-from nongrata.personas import Persona, load_personas, published_personas
+from nongrata.factors import Factor, Level, Settings, Slug
+from nongrata.model_specs import ModelSpec, SimulatedSpec
+from nongrata.persona_files import load_personas, published_personas
+from nongrata.personas import Persona, check_personas
 from nongrata.questions.source import SourceSpec
 from nongrata.templates import fields_of
 from nongrata.yaml_files import Key, Misplaced, StrictModel, did_you_mean, one_sentence
-
-Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=80)]
-"""A name that is safe in file names, tables and command lines."""
-
-Scalar = str | int | float | bool
-RESERVED_FACTORS = frozenset({"model", "persona", "replicate", "question", "configuration"})
-
-
-class Settings(StrictModel):
-    """Everything besides text that decides how a prompt is shown and an answer is read.
-
-    Every value is explicit: what a study leaves out has the value written here, and the resolved
-    values are stored with the run. A setting is given once for the study, or by one factor.
-    """
-
-    temperature: float = Field(default=0.0, ge=0, le=5, description="Sampling temperature.")
-    reading: Literal["first_token", "free"] = Field(
-        default="free",
-        description="first_token: the next-token distribution over the labels, exact at every "
-        "temperature from one pass; free: generate text and parse it.",
-    )
-    max_tokens: int = Field(default=256, ge=1, le=32_768, description="Longest generated answer.")
-    top_k: int = Field(default=0, ge=0, description="Keep the k most probable tokens; 0: all.")
-    top_p: float = Field(default=1.0, gt=0, le=1, description="Nucleus sampling; 1: off.")
-    min_p: float = Field(default=0.0, ge=0, le=1, description="Minimum relative p; 0: off.")
-    stop: tuple[str, ...] = Field(default=(), description="Texts that end a generation.")
-    role_placement: Literal["system", "user"] = Field(
-        default="system",
-        description="Whether the system blocks stand in the system turn or before the user turn's "
-        "text, for models whose chat template has no system role.",
-    )
-    labels: Literal["A", "a", "1"] = Field(
-        default="A", description="Labels offered: A B C, a b c or 1 2 3."
-    )
-    choice_format: str = Field(
-        default="{label}. {choice}", description="How one option is written."
-    )
-    choice_order: str = Field(
-        default="as_given",
-        pattern=r"^(as_given|reversed|shuffled|rotated:[0-9]+)$",
-        description="as_given, reversed, rotated:N, or shuffled (once per question, from the "
-        "study's seed). An option keeps its identity whatever its place.",
-    )
-    layout: tuple[Literal["context", "question", "choices"], ...] = Field(
-        default=("context", "question", "choices"),
-        description="Parts of the question block, one per line group; empty ones are left out.",
-    )
-
-    @field_validator("choice_format")
-    @classmethod
-    def _names_label_and_choice(cls, value: str) -> str:
-        if sorted(fields_of(value)) != ["choice", "label"]:
-            raise ValueError("choice_format must contain {label} and {choice}, once each")
-        return value
-
-    @field_validator("layout")
-    @classmethod
-    def _shows_question_and_choices(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not {"question", "choices"} <= set(value) or len(set(value)) != len(value):
-            raise ValueError("layout must name question and choices, each part once")
-        return value
-
-
-class Level(StrictModel):
-    """One level of a factor.
-
-    ``slots`` fills prompt slots with templates, ``set`` gives settings their values, ``sub`` says
-    which level of each sub-factor this level has.
-    """
-
-    id: Slug
-    slots: dict[str, str] = Field(default_factory=dict)
-    set: dict[str, Any] = Field(default_factory=dict)
-    sub: dict[Slug, Slug] = Field(default_factory=dict)
-    note: str = ""
-
-    @field_validator("set")
-    @classmethod
-    def _known_settings(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for key in value:
-            if key not in Settings.model_fields:
-                guess = did_you_mean(key, Settings.model_fields)
-                hint = f"; did you mean '{guess}'?" if guess else ""
-                raise ValueError(f"there is no setting '{key}'{hint}")
-        return value
-
-
-class Factor(StrictModel):
-    """A named way in which configurations differ.
-
-    With ``sets: temperature``, plain values may be listed as levels.
-    """
-
-    name: Slug
-    sets: str | None = Field(
-        default=None, description="The setting whose values the plain levels below are."
-    )
-    levels: tuple[Level, ...] = Field(min_length=1)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _expand_plain_levels(cls, value: Any) -> Any:
-        if not isinstance(value, Mapping) or not isinstance(value.get("levels"), list | tuple):
-            return value
-        setting = value.get("sets")
-        levels = []
-        for level in value["levels"]:
-            if isinstance(level, Mapping | Level):
-                levels.append(level)
-            elif setting is None:
-                raise ValueError(
-                    f"the plain level {level!r} needs 'sets: SETTING' beside 'levels', "
-                    "or an id and slots of its own"
-                )
-            else:
-                levels.append({"id": _level_id(level), "set": {setting: level}})
-        return {**value, "levels": levels}
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if self.name in RESERVED_FACTORS:
-            raise ValueError(f"'{self.name}' is not a free factor name; choose another")
-        ids = [level.id for level in self.levels]
-        for twice in {i for i in ids if ids.count(i) > 1}:
-            raise ValueError(f"factor '{self.name}' has two levels called '{twice}'")
-        subs = {tuple(sorted(level.sub)) for level in self.levels}
-        if len(subs) > 1:
-            raise ValueError(
-                f"the levels of factor '{self.name}' name different sub-factors; give each level "
-                "all of them"
-            )
-        return self
-
-    @property
-    def sub_factors(self) -> dict[str, tuple[str, ...]]:
-        """Sub-factor -> its level for each level of this factor, in order."""
-        return {
-            name: tuple(level.sub[name] for level in self.levels)
-            for name in sorted(self.levels[0].sub)
-        }
-
-
-def _level_id(value: Scalar) -> str:
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-") or "level"
 
 
 class PromptLayout(StrictModel):
@@ -185,6 +41,11 @@ class PromptLayout(StrictModel):
         everywhere = [*self.system, *self.user, *self.prefill]
         if self.user.count("question") != 1 or everywhere.count("question") != 1:
             raise ValueError("the slot 'question' must stand once, in the user turn")
+        for slot in self.persona_slots:
+            if slot not in everywhere or slot == "question":
+                guess = did_you_mean(slot, everywhere)
+                hint = f"; did you mean '{guess}'?" if guess else ""
+                raise Misplaced(f"'{slot}' is no slot of a turn{hint}", ["persona_slots"])
         for twice in {name for name in everywhere if everywhere.count(name) > 1}:
             raise ValueError(f"the slot '{twice}' stands twice in the prompt layout")
         return self
@@ -224,9 +85,13 @@ class Personas(StrictModel):
                     guess = did_you_mean(wanted, by_id)
                     hint = f"; did you mean '{guess}'?" if guess else ""
                     raise ValueError(f"there is no persona '{wanted}'{hint}")
+            for wanted in self.only:
+                if self.only.count(wanted) > 1:
+                    raise ValueError(f"the persona '{wanted}' is chosen twice; name it once")
             found = [by_id[wanted] for wanted in self.only]
         if not found:
             raise ValueError("there is no persona; name a preset, a file or a list")
+        check_personas(found)
         return tuple(found)
 
 
@@ -285,20 +150,38 @@ class Study(StrictModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        _refuse_twice("model", [model.id for model in self.models])
-        _refuse_twice("factor", [factor.name for factor in self.factors])
+        _refuse_twice("model", [model.id for model in self.models], "models")
+        _refuse_twice("factor", [factor.name for factor in self.factors], "factors")
         self._check_sub_factor_names()
         self._check_slots()
         self._check_one_owner_per_setting()
+        self._check_simulated_effects()
         return self
 
     def _check_sub_factor_names(self) -> None:
-        taken = {factor.name for factor in self.factors} | RESERVED_FACTORS
-        for factor in self.factors:
+        taken = {factor.name for factor in self.factors}
+        for f, factor in enumerate(self.factors):
             for name in factor.sub_factors:
                 if name in taken:
-                    raise ValueError(f"the name '{name}' is used for two (sub-)factors")
+                    raise Misplaced(
+                        f"the name '{name}' is used for two (sub-)factors", ("factors", f)
+                    )
                 taken.add(name)
+
+    def _check_simulated_effects(self) -> None:
+        """Check that every effect of a simulated truth belongs to a factor and a level."""
+        levels = {factor.name: [level.id for level in factor.levels] for factor in self.factors}
+        for m, spec in enumerate(self.models):
+            if not isinstance(spec, SimulatedSpec):
+                continue
+            for key in ("factor_sd", "factor_effects", "persona_factor_sd"):
+                named: dict[str, Any] = getattr(spec, key)
+                for name, effects in named.items():
+                    _check_known(name, levels, "factor", ("models", m, key, name))
+                    if isinstance(effects, dict):
+                        for level in effects:
+                            at = ("models", m, key, name, level)
+                            _check_known(level, levels[name], f"level of '{name}'", at)
 
     def _check_slots(self) -> None:
         standing = self.prompt.slots
@@ -375,7 +258,18 @@ class Study(StrictModel):
                     at = ("factors", f, "levels", i)
                     raise Misplaced(one_sentence(error), at) from None
         for configuration in self.configurations():
-            self.resolve(configuration)
+            try:
+                self.resolve(configuration)
+            except ValueError as error:
+                raise Misplaced(str(error), self._place_of_reading(configuration)) from None
+
+    def _place_of_reading(self, levels: Sequence[Level]) -> tuple[Key, ...]:
+        """Where a configuration's reading is set."""
+        for f, level in enumerate(levels):
+            if "reading" in level.set:
+                i = self.factors[f].levels.index(level)
+                return ("factors", f, "levels", i, "set", "reading")
+        return ("settings", "reading")
 
     def configurations(self) -> Iterator[tuple[Level, ...]]:
         """Every combination of levels, the last factor varying fastest."""
@@ -407,6 +301,15 @@ class Study(StrictModel):
         return slots, settings
 
 
-def _refuse_twice(what: str, ids: Sequence[str]) -> None:
-    for twice in sorted({i for i in ids if ids.count(i) > 1}):
-        raise ValueError(f"two {what}s are called '{twice}'")
+def _refuse_twice(what: str, ids: Sequence[str], key: str) -> None:
+    for place, name in enumerate(ids):
+        if name in ids[:place]:
+            raise Misplaced(f"two {what}s are called '{name}'", (key, place))
+
+
+def _check_known(name: str, known: Iterable[str], what: str, at: Sequence[Key]) -> None:
+    names = list(known)
+    if name not in names:
+        guess = did_you_mean(name, names)
+        hint = f"did you mean '{guess}'?" if guess else f"known: {', '.join(names)}"
+        raise Misplaced(f"there is no {what} '{name}'; {hint}", at)

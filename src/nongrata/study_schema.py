@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nongrata.study import Settings, Study
+from nongrata.factors import Settings
+from nongrata.study import Study
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

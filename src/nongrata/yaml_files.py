@@ -11,13 +11,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from nongrata.errors import NongrataError
+
+MOST_PLACES = 200_000
+"""Values a file may hold: an alias of an alias of an alias can stand for billions."""
 
 Key = str | int
 Model = TypeVar("Model", bound=BaseModel)
@@ -33,6 +36,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return close[0] if close else None
+
+
+_NUMBERS = frozenset({int, float, type(None)})
+
+
+def _kinds(annotation: Any) -> set[Any]:
+    """Types that an annotation allows."""
+    return set(get_args(annotation)) or {annotation}
 
 
 class Misplaced(ValueError):  # noqa: N818
@@ -69,6 +80,14 @@ class StrictModel(BaseModel):
                     "unknown_key",
                     "unknown key '{key}'",
                     {"key": str(key), "guess": guess, "known": ", ".join(sorted(known))},
+                )
+        for name, field in cls.model_fields.items():
+            given = value.get(field.alias or name)
+            if isinstance(given, bool | str) and _NUMBERS.issuperset(_kinds(field.annotation)):
+                raise PydanticCustomError(
+                    "not_a_number",
+                    "input should be a number (found {given})",
+                    {"key": field.alias or name, "given": repr(given)},
                 )
         return value
 
@@ -180,8 +199,9 @@ def parse_yaml(text: str, name: str) -> Document:
     >>> document.data, document.where(["b", 1])
     ({'a': 'no', 'b': [1, 2.5]}, 'x.yaml:2, b.1')
     """
-    loader = _Loader(text)
+    loader: _Loader | None = None
     try:
+        loader = _Loader(text)
         root = loader.get_single_node()
         lines: dict[tuple[Key, ...], int] = {(): 1}
         if root is not None:
@@ -196,7 +216,8 @@ def parse_yaml(text: str, name: str) -> Document:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise NongrataError(f"this is not YAML: {error}".splitlines()[0], where=name) from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     return Document(name, data, lines)
 
 
@@ -204,6 +225,12 @@ def _walk(
     node: yaml.Node, path: tuple[Key, ...], lines: dict[tuple[Key, ...], int], name: str
 ) -> None:
     lines.setdefault(path, node.start_mark.line + 1)
+    if len(lines) > MOST_PLACES:
+        raise NongrataError(
+            f"the file holds more than {MOST_PLACES:,} values",
+            where=name,
+            fix="if it uses aliases (*name), they multiply; write the values out",
+        )
     if isinstance(node, yaml.MappingNode):
         seen: dict[str, int] = {}
         for key_node, value_node in node.value:
@@ -234,6 +261,8 @@ def read_text(path: Path) -> str:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise NongrataError("there is no such file", where=path) from None
+    except IsADirectoryError:
+        raise NongrataError("this is a folder, not a file", where=path) from None
     except UnicodeDecodeError as error:
         raise NongrataError(
             f"byte {error.start} is not UTF-8", where=path, fix="save the file as UTF-8"
@@ -273,6 +302,8 @@ def explain(error: ValidationError, document: Document) -> NongrataError:
         guess = context["guess"]
         fix = f"did you mean '{guess}'?" if guess else f"known keys: {context['known']}"
         what = first["msg"]
+    elif first["type"] == "not_a_number":
+        path, what = (*path, context["key"]), first["msg"]
     elif first["type"] == "extra_forbidden":
         what = f"unknown key '{path[-1]}'"
     elif first["type"] == "missing":
@@ -284,9 +315,7 @@ def explain(error: ValidationError, document: Document) -> NongrataError:
         path = (*path, *getattr(cause, "at", ()))
     else:
         what = _refusal(first)
-    more = len(found) - 1
-    if more and fix is None:
-        fix = f"mend it and run again ({more} more mistake{'s' if more > 1 else ''} after it)"
+        fix = _nearest(first)
     return NongrataError(what, where=document.where(path), fix=fix)
 
 
@@ -301,11 +330,13 @@ def one_sentence(error: ValidationError) -> str:
     ...     Size(width="big")
     ... except ValidationError as error:
     ...     print(one_sentence(error))
-    width: input should be a valid integer, unable to parse string as an integer (found 'big')
+    width: input should be a number (found 'big')
     """
     first = error.errors(include_url=False, include_input=True)[0]
     field = ".".join(str(key) for key in first["loc"])
-    if first["type"] in {"value_error", "assertion_error"}:
+    if first["type"] in {"not_a_number", "unknown_key"}:
+        field, said = str((first.get("ctx") or {})["key"]), first["msg"]
+    elif first["type"] in {"value_error", "assertion_error"}:
         said = str((first.get("ctx") or {}).get("error", first["msg"]))
     else:
         said = _refusal(first)
@@ -313,7 +344,21 @@ def one_sentence(error: ValidationError) -> str:
 
 
 def _refusal(item: Any) -> str:
+    if item["type"] == "union_tag_invalid":
+        key = str(item["ctx"]["discriminator"]).strip("'")
+        return f"there is no {key} '{item['ctx']['tag']}'"
     given = repr(item["input"])
     shown = given if len(given) <= 60 else given[:57] + "..."
-    message = item["msg"]
+    message = item["msg"].replace("tuple", "list").replace(" after validation", "")
     return f"{message[0].lower()}{message[1:]} (found {shown})"
+
+
+def _nearest(item: Any) -> str | None:
+    """Say which of the values that are allowed was probably meant."""
+    context = item.get("ctx") or {}
+    allowed = re.findall(r"'([^']*)'", str(context.get("expected_tags", context.get("expected"))))
+    given = context.get("tag", item["input"])
+    guess = did_you_mean(given, allowed) if isinstance(given, str) else None
+    if guess:
+        return f"did you mean '{guess}'?"
+    return f"known: {', '.join(allowed)}" if "tag" in context else None

@@ -83,7 +83,7 @@ def test_show_puts_configurations_side_by_side(done: Path) -> None:
     shown = nongrata(*arguments, "--prompts", cwd=done).stdout
     assert "you · answer · 0.5" in shown
     assert "(empty)" in shown  # the explicit, empty system turn
-    assert "same request" in shown
+    assert "same request as above" in shown
     values = json.loads(nongrata(*arguments, "--json", cwd=done).stdout)
     assert len(values["answers"]) == 12
     exact = [a for a in values["answers"] if a["reading"] == "first_token"]

@@ -191,7 +191,9 @@ def instability(
     left_out: list[ModelLeftOut] = []
     for m, model in enumerate(cube.models):
         answers = cube.answers(m)
-        there = answers.present if value == "draws" else ~np.isnan(answers.theta)[:, :, None]
+        there = answers.present
+        if value == "theta":  # a cell with answers and no probabilities is refused, not left out
+            there = there | ~np.isnan(answers.theta)[:, :, None]
         selection = select(cube, np.asarray(there.any(axis=(2, 3))), personas)
         left_out.append(ModelLeftOut(model, selection.left_out))
         samples = _samples(cube, answers, selection, value, model)

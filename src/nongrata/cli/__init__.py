@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -42,11 +43,17 @@ def _root(
 
 def main() -> None:
     """Run the command line; a mistake of the user's is one sentence and exit status 2."""
-    from nongrata.cli import register
-
-    register.commands(app)
+    for stream in (sys.stdout, sys.stderr):
+        # a terminal that cannot show a character shows its number instead
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
+        from nongrata.cli import register
+
+        register.commands(app)
         app()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     except NongrataError as error:
         from nongrata.terminal import visible
 

@@ -38,8 +38,13 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON to standard
 
 
 def console() -> Console:
-    """For results: standard output; respects NO_COLOR, width and pipes."""
-    return Console(highlight=False, markup=False)
+    """For results: standard output; respects NO_COLOR, width and pipes.
+
+    Tables are never squeezed below 72 columns: a narrower terminal folds the lines itself, which
+    keeps every row readable.
+    """
+    found = Console(highlight=False, markup=False)
+    return Console(highlight=False, markup=False, width=max(found.width, 72))
 
 
 def error_console() -> Console:

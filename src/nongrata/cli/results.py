@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,7 +88,10 @@ def show(
     out.print("(* the right option)\n")
     if prompts:
         _print_prompts(out, views)
-    out.print(_table(views))
+    for (name, label), group in itertools.groupby(views, lambda view: (view.model, view.persona)):
+        title = label if len({view.model for view in views}) == 1 else f"{name}: {label}"
+        out.print(visible(title, one_line=True), style="bold")
+        out.print(_table(list(group)))
 
 
 def _print_prompts(out: Console, views: list[AnswerView]) -> None:
@@ -110,26 +114,17 @@ def _print_prompts(out: Console, views: list[AnswerView]) -> None:
 
 
 def _table(views: list[AnswerView]) -> Table:
-    several = {
-        "model": len({view.model for view in views}) > 1,
-        "label": len({view.persona for view in views}) > 1,
-        "replicate": any(view.replicate for view in views),
-    }
-    factors = " · ".join(views[0].levels) if views else "configuration"
+    """One label's answers of one model, a row per configuration."""
+    replicated = any(view.replicate for view in views)
     table = Table(box=None, pad_edge=False, expand=True)
-    for name in ("model", "label"):
-        if several[name]:
-            table.add_column(name, overflow="fold")
-    table.add_column(factors, overflow="fold")
-    if several["replicate"]:
+    table.add_column(" · ".join(views[0].levels), overflow="fold")
+    if replicated:
         table.add_column("replicate", justify="right")
     table.add_column("answer", no_wrap=True)
     table.add_column("what was got", overflow="fold", ratio=1)
     for view in views:
-        cells = [view.model] if several["model"] else []
-        cells += [view.persona] if several["label"] else []
-        cells.append(" · ".join(view.levels.values()))
-        cells += [str(view.replicate)] if several["replicate"] else []
+        cells = [" · ".join(view.levels.values())]
+        cells += [str(view.replicate)] if replicated else []
         cells += [_verdict(view), _got(view)]
         style = {True: "green", False: None, None: "dim"}[view.correct]
         table.add_row(*(Text(visible(cell, one_line=True)) for cell in cells), style=style)
@@ -145,12 +140,17 @@ def _verdict(view: AnswerView) -> str:
 
 
 def _got(view: AnswerView) -> str:
-    note = " [as an earlier cell: same request]" if view.duplicate else ""
+    note = " [same request as above]" if view.duplicate else ""
     if view.error:
         return shorten(view.error, 90) + note
     if view.label_probabilities is not None:
-        shares = "  ".join(f"{label} {p:.3f}" for label, p in view.label_probabilities.items())
-        return f"{shares}  other {view.outside:.3f}{note}"
+        shares = {**view.label_probabilities, "other": view.outside or 0.0}
+        return " ".join(f"{label} {_short(p)}" for label, p in shares.items()) + note
     if view.text is None:
         return note.strip()
     return f"{shorten(view.text, 90)} [read by {view.rule}]{note}"
+
+
+def _short(probability: float) -> str:
+    """Two decimals without the leading zero: .07."""
+    return f"{probability:.2f}".removeprefix("0") if probability < 0.995 else "1"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nongrata.errors import NongrataError
+from nongrata.keys import name_hash
 from nongrata.questions.model import Question, QuestionSet
 
 if TYPE_CHECKING:
@@ -34,11 +35,17 @@ def questions_to_frame(questions: QuestionSet) -> pl.DataFrame:
     data: dict[str, list[object]] = {
         name: [getattr(q, name) for q in questions] for name in TEXT_COLUMNS
     }
+    data["question_hash"] = [name_hash(q.id) for q in questions]
     data["choices"] = [list(q.choices) for q in questions]
     data["answer"] = [q.answer for q in questions]
     data["fields"] = [json.dumps(q.fields, ensure_ascii=False) for q in questions]
     schema: dict[str, pl.DataType] = {name: pl.String() for name in TEXT_COLUMNS}
-    schema |= {"choices": pl.List(pl.String), "answer": pl.Int16(), "fields": pl.String()}
+    schema |= {
+        "question_hash": pl.UInt64(),
+        "choices": pl.List(pl.String),
+        "answer": pl.Int16(),
+        "fields": pl.String(),
+    }
     return pl.DataFrame(data, schema=schema)
 
 

@@ -41,7 +41,7 @@ _PEOPLE = (
 _PARTS = (
     "K: configurations compared. IA: mean difference of accuracy between them, in points. "
     "IO (a reconstruction): rank shifts of labels, weighted by how far labels lie apart; shift is "
-    "in ranks, x random is 1 for ranks dealt out at random, spread is the sd over labels of "
+    "in ranks, x rand is 1 for ranks dealt out at random, spread is the sd over labels of "
     "accuracy in points. IQ: per cent of the questions ever right that are not always right; it "
     "grows with K, so compare rows by IQ(2)."
 )
@@ -138,7 +138,7 @@ def _instability(analysis: Analysis, model: str) -> Iterator[RenderableType]:
     main = analysis.instability[0]
     table = _table("Instability" + (" of exact probabilities" if main.value == "theta" else ""))
     table.add_column("over", overflow="fold")
-    for name in ("K", "IA", "", "IO", "shift", "x random", "spread", "IQ", "IQ(2)"):
+    for name in ("K", "IA", "", "IO", "shift", "x rand", "spread", "IQ", "IQ(2)"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     rows = [(_over(row, main), row) for row in main.of(model)]
     others = [
@@ -158,7 +158,7 @@ def _instability(analysis: Analysis, model: str) -> Iterator[RenderableType]:
             _name(label),
             str(row.compared),
             _number(row.ia),
-            Bar(row.ia.value / largest if largest > 0 else 0.0, 6),
+            Bar(row.ia.value / largest if largest > 0 else 0.0, 4),
             _number(row.io),
             _number(row.rank_shift, 1),
             _number(row.relative_rank_shift),
