@@ -99,6 +99,19 @@ def test_levels_with_plain_values_keep_their_values() -> None:
         (changed("personas", "list", 0, "txt", to="x"), "did you mean 'text'?"),
         (changed("replicates", to=0), "replicates"),
         (changed("seed", to=float("nan")), "seed"),
+        (changed("factors", 2, "name", to="theta"), "'theta' is not a free factor name"),
+        (
+            changed("factors", 1, "levels", to=[{"id": "a", "sub": {"domain": "x"}}]),
+            "'domain' is not a free factor name",
+        ),
+        (changed("replicates", to=True), "input should be a number (found True)"),
+        (changed("questions", "sources", 0, "take", to="12"), "input should be a number"),
+        (changed("factors", 2, "levels", to=[True]), "input should be a number"),
+        (changed("models", 0, "factor_sd", to={"tusk": 1}), "did you mean 'task'?"),
+        (changed("models", 0, "engine", to="simulatd"), "did you mean 'simulated'?"),
+        (changed("questions", "sources", 0, "format", to="startr"), "did you mean 'starter'?"),
+        (changed("models", 0, "refused", to=0.99), "must add up to less than 1"),
+        (changed("prompt", to={"persona_slots": ["persona_promt"]}), "is no slot of a turn"),
         (changed("nongrata", to=2), "nongrata"),
     ],
 )
@@ -140,6 +153,23 @@ def test_a_wrong_override_says_so(override: str, says: str) -> None:
 def test_a_study_that_does_not_exist_is_one_sentence() -> None:
     with pytest.raises(NongrataError, match="did you mean the preset 'paper'"):
         load_study("papre")
+
+
+@pytest.mark.parametrize(
+    ("personas", "says"),
+    [
+        ("{preset: published, only: [a-man, a-man]}", "'a-man' is chosen twice"),
+        ("{list: [{id: x, text: hi}, {id: y, text: hi}]}", "have the same text 'hi'"),
+        ("{preset: published, list: [{id: a-man, text: x}]}", "ids occur twice: a-man"),
+    ],
+)
+def test_a_label_that_would_count_twice_is_refused(personas: str, says: str) -> None:
+    with pytest.raises(NongrataError, match=says):
+        load_study("smoke", [f"personas={personas}"]).personas()
+
+
+def test_labels_may_be_the_number_1() -> None:
+    assert Study.model_validate(small_study(settings={"labels": 1})).settings.labels == "1"
 
 
 def test_a_persona_that_does_not_exist_is_one_sentence() -> None:

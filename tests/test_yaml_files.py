@@ -63,6 +63,12 @@ def test_merge_keys_work() -> None:
         ("a: [1,\nb: 2", "x.yaml:"),
         ("a: !!python/object:os.system {}", "this is not YAML"),
         ("\ta: 1", "this is not YAML"),
+        ("a: \0", "this is not YAML"),
+        (
+            "a0: &a0 [x]\n"
+            + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 10)),
+            "more than 200,000 values",
+        ),
     ],
 )
 def test_broken_files_are_one_sentence(text: str, says: str) -> None:

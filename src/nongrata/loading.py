@@ -73,7 +73,7 @@ class LoadedStudy:
                 domains=None if declared.domains is None else self.base / declared.domains,
             )
         except NongrataError as error:
-            if error.where is None:
+            if error.where is None or not Path(error.where.split(":")[0]).exists():
                 error = NongrataError(
                     error.what, where=self.document.where(["questions", "sources"]), fix=error.fix
                 )

@@ -349,7 +349,7 @@ def _refusal(item: Any) -> str:
         return f"there is no {key} '{item['ctx']['tag']}'"
     given = repr(item["input"])
     shown = given if len(given) <= 60 else given[:57] + "..."
-    message = item["msg"].replace("tuple", "list").replace(" after validation", "")
+    message = re.sub("[Tt]uple", "list", item["msg"]).replace(" after validation", "")
     return f"{message[0].lower()}{message[1:]} (found {shown})"
 
 

@@ -102,6 +102,8 @@ def mistakes() -> list[Any]:
         pytest.param(("init", "study.yaml"), "this file exists", id="overwrite"),
         pytest.param(("run", "study.yaml", "--out", "study.yaml"), "this is a file", id="out"),
         pytest.param(("run", "study.yaml", "--out", "."), "holds no run", id="foreign folder"),
+        pytest.param(("run", "study.yaml", "--out", "study.yaml/x"), "cannot be", id="no folder"),
+        pytest.param(("plan", "."), "this is a folder", id="folder"),
     ]
 
 
@@ -178,6 +180,41 @@ def test_a_reader_that_stops_reading_is_no_error(done: Path) -> None:
     )
     assert "Traceback" not in result.stderr
     assert "BrokenPipe" not in result.stderr
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_rows_can_be_told_apart_at_any_width(done: Path, columns: int) -> None:
+    shown = nongrata("analyze", "run", cwd=done, COLUMNS=str(columns)).stdout
+    for name in ("persona_format", "temperature", "a-cook", "a-pilot"):
+        assert name in shown
+
+
+def test_a_terminal_without_unicode_is_no_error(done: Path) -> None:
+    result = nongrata("analyze", "run", cwd=done, PYTHONIOENCODING="ascii")
+    assert result.returncode == 0
+    assert "Traceback" not in result.stderr
+
+
+def test_responses_join_as_the_page_says(done: Path) -> None:
+    run = done / "run"
+    rows = pl.read_parquet(run / "responses" / "*.parquet")
+    questions = pl.read_parquet(run / "questions.parquet")
+    design = pl.read_parquet(run / "design.parquet")
+    prompts = pl.read_parquet(run / "prompts.parquet")
+    assert set(rows["model"].cast(pl.String)) == {"sim"}
+    joined = rows.join(questions, left_on="question", right_on="question_hash")
+    assert len(joined) == len(rows)
+    assert len(rows.join(prompts, on=["skeleton", "question"])) == len(rows)
+    # accuracy of a generated cell, by hand and by the command
+    cell = design.filter(persona="a-cook", persona_format="you", task="explain", temperature="1")
+    mine = joined.filter(
+        pl.col("temperature") == 1, pl.col("skeleton").is_in(cell["skeleton"].to_list())
+    )
+    right = (mine["option"] == mine["answer"]).fill_null(value=False)
+    assert len(mine) == 8
+    values = json.loads(nongrata("analyze", "run", "--json", cwd=done).stdout)
+    text = json.dumps(values)
+    assert f"{right.mean()}" in text or f"{100 * right.mean()}" in text
 
 
 def test_hostile_text_does_not_reach_the_terminal(tmp_path: Path) -> None:

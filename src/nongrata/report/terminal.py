@@ -38,6 +38,7 @@ _PEOPLE = (
     "A label's accuracy is a property of these prompts and this model; "
     "it says nothing about people."
 )
+_BOUNDS = "at most: answers that could not be read counted as right; read only: left out"
 _PARTS = (
     "K: configurations compared. IA: mean difference of accuracy between them, in points. "
     "IO (a reconstruction): rank shifts of labels, weighted by how far labels lie apart; shift is "
@@ -265,6 +266,7 @@ def _labels(analysis: Analysis, model: str) -> Iterator[RenderableType]:
     yield table
     if len(rows) > len(kept):
         yield Text(f"{len(rows) - len(kept)} more labels are in the JSON output", style="dim")
+    yield Text(_BOUNDS, style="dim")
     flips = next(f for f in analysis.best_and_worst.flips if f.model == model)
     yield Padding(_flips(flips, rankable), (0, 0, 1, 0))
 
