@@ -37,8 +37,10 @@ def fetch_file(
         Offline and not in the cache; gated or private; no such repository, commit or file.
     """
     import huggingface_hub
-    from huggingface_hub import errors
+    from huggingface_hub import errors, utils
 
+    # its retries are announced as warnings, attempt by attempt; what matters is said below, once
+    utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     fetch = huggingface_hub.hf_hub_download if download is None else download
     name = _NAMES[kind]
     where = f"Hub {name} {repo}"

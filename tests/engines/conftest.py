@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import struct
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ import pytest
 from nongrata.engines.llamacpp import LlamaCppEngine
 from nongrata.errors import NongrataError
 from nongrata.model_specs import LlamaCppSpec
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")
