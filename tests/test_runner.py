@@ -211,6 +211,10 @@ def test_the_manifest_says_what_was_asked_by_what(tmp_path: Path) -> None:
     record = manifest.models["sim"]
     assert not record.is_model
     assert record.identity["truth"]["ability"] == 0.4
+    assert manifest.sampling["seed"] == 11
+    generated = [s for s in manifest.sampling["parameters"] if s["reading"] == "free"]
+    assert [s["temperature"] for s in generated] == [0.0, 0.5, 1.0]
+    assert {s["max_tokens"] for s in generated} == {16}
     session = manifest.sessions[0]
     assert session.ended
     assert session.requests == Store(tmp_path / "run").rows()

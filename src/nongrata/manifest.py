@@ -81,6 +81,8 @@ class Manifest:
         Number of questions.
     limit
         The ``--limit`` in force, if any: then nothing in the run is a result.
+    sampling
+        Seed, replicates, and every distinct set of sampling parameters, as resolved.
     prompts
         Content hash, size and file hash of ``prompts.parquet``.
     models
@@ -96,6 +98,7 @@ class Manifest:
     questions_sha256: str = ""
     questions: int = 0
     limit: int | None = None
+    sampling: dict[str, Any] = field(default_factory=dict)
     prompts: dict[str, Any] = field(default_factory=dict)
     models: dict[str, ModelRecord] = field(default_factory=dict)
     sessions: list[Session] = field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,25 @@ def design_table(plan: Plan) -> Any:
     columns["sampling_temperature"] = pa.array(np.tile(plan.temperature, len(personas)))
     columns["duplicate"] = pa.array(duplicates(plan).ravel())
     return pa.table(columns)
+
+
+def sampling_of(plan: Plan) -> dict[str, Any]:
+    """Seed, replicates and every distinct set of sampling parameters of a plan, resolved."""
+    sets: list[dict[str, Any]] = []
+    for reading, table in plan.passes.items():
+        for row, heat in table:
+            decoding = asdict(plan.prompts.skeletons[int(row)].decoding)
+            one = {"reading": reading, "temperature": None if np.isnan(heat) else float(heat)}
+            one |= decoding if reading == "free" else {}
+            if one not in sets:
+                sets.append(one)
+    return {
+        "seed": plan.study.seed,
+        "replicates": plan.replicates,
+        "deterministic_at_zero": plan.deterministic_at_zero,
+        "parameters": sets,
+        "seed_of_a_request": "(key_high xor key_low), its lowest 31 bits",
+    }
 
 
 def duplicates(plan: Plan) -> np.ndarray[Any, np.dtype[np.bool_]]:

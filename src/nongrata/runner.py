@@ -27,6 +27,7 @@ from nongrata.run_folder import (
     RunContent,
     design_table,
     prompts_digest,
+    sampling_of,
     study_text,
     write_prompts,
 )
@@ -216,6 +217,7 @@ class _Run:
         manifest.questions_sha256 = content.questions.sha256()
         manifest.questions = len(content.questions)
         manifest.limit = self.limit
+        manifest.sampling = sampling_of(plan)
         manifest.write(folder)
         return plan
 
