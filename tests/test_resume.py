@@ -65,8 +65,10 @@ def test_another_study_is_refused_whatever_is_lost(
         (run / name).unlink()
     else:
         (run / name).write_bytes(b"junk: [")
+    before = {path.name for path in run.iterdir()}
     with pytest.raises(NongrataError):
         run_study(loaded(small_study(**change)), run, Silent())
+    assert {path.name for path in run.iterdir()} == before  # nothing was touched
     # and the run can still be repaired by its own study
     assert run_study(loaded(small_study()), run, Silent()).requests == 0
 
@@ -74,7 +76,7 @@ def test_another_study_is_refused_whatever_is_lost(
 def test_without_study_and_manifest_answers_belong_to_nobody(run: Path) -> None:
     for name in ("study.yaml", "manifest.json"):
         (run / name).unlink()
-    with pytest.raises(NongrataError, match=r"study\.yaml is gone"):
+    with pytest.raises(NongrataError, match=r"study\.yaml is gone or damaged"):
         run_study(loaded(small_study()), run, Silent())
 
 
@@ -95,3 +97,46 @@ def test_a_copied_shard_is_named(run: Path) -> None:
     assert any("stored twice" in line for line in status.warnings())
     with pytest.raises(NongrataError, match="stored twice"):
         run_study(loaded(small_study()), run, Silent())
+
+
+def edit(path: Path) -> None:
+    """Change a file so that it still reads, and says something else."""
+    import polars as pl
+
+    if path.suffix == ".parquet":
+        frame = pl.read_parquet(path)
+        column = next(c for c in ("answer", "user", "persona") if c in frame.columns)
+        changed = pl.lit(0) if column == "answer" else pl.lit("LIES")
+        frame.with_columns(changed.cast(frame[column].dtype).alias(column)).write_parquet(path)
+    else:
+        text = path.read_text(encoding="utf-8")
+        assert "a cook" in text or "ability" in text
+        changed_text = text.replace("a cook", "a chef").replace('"ability": 0.4', '"ability": 0.5')
+        path.write_text(changed_text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [n for n in FILES if n != "commits.jsonl"])
+def test_an_edited_file_is_found_named_and_repaired(run: Path, whole: Path, name: str) -> None:
+    edit(run / name)
+    if name == "manifest.json":
+        with pytest.raises(NongrataError, match="the manifest is damaged"):
+            run_status(run)
+    else:
+        status = run_status(run)
+        assert not status.complete
+        assert [(item.name, item.what) for item in status.damage] == [(name, "changed")]
+        from nongrata.analysis import analyze
+
+        assert any(name in notice.text for notice in analyze(load_run(run)).notices)
+    watcher = Silent()
+    assert run_study(loaded(small_study()), run, watcher).requests == 0
+    assert any(name in note for note in watcher.notes)
+    assert run_status(run).complete
+    assert load_run(run).drop_attrs().identical(load_run(whole).drop_attrs())
+
+
+def test_a_run_without_answers_takes_any_study(tmp_path: Path) -> None:
+    failing = small_study(models=[{"id": "m", "engine": "llamacpp", "path": "nope.gguf"}])
+    with pytest.raises(NongrataError, match="no such model file"):
+        run_study(loaded(failing, tmp_path), tmp_path / "run", Silent())
+    assert run_study(loaded(small_study()), tmp_path / "run", Silent()).requests > 0

@@ -99,6 +99,7 @@ def test_levels_with_plain_values_keep_their_values() -> None:
         (changed("personas", "list", 0, "txt", to="x"), "did you mean 'text'?"),
         (changed("replicates", to=0), "replicates"),
         (changed("seed", to=float("nan")), "seed"),
+        (changed("settings", to={"stop": [""]}), "an empty text under stop"),
         (changed("factors", 2, "name", to="theta"), "'theta' is not a free factor name"),
         (
             changed("factors", 1, "levels", to=[{"id": "a", "sub": {"domain": "x"}}]),

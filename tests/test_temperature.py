@@ -54,6 +54,15 @@ def test_a_label_that_was_not_returned_has_probability_zero_and_a_bound() -> Non
     assert 0 < found.error[0] < 0.1
 
 
+def test_a_request_that_failed_has_no_distribution_and_raises_no_warning() -> None:
+    nothing = np.full((1, 3, 1), np.nan, dtype=np.float32)
+    for heat in (0.0, 0.5, 1.0):
+        found = answer_distribution(
+            nothing, np.full((1, 4), np.nan, np.float32), np.array([np.nan]), heat
+        )
+        assert heat == 0 or np.isnan(found.options).all()
+
+
 def test_above_one_is_refused() -> None:
     with pytest.raises(ValueError, match="above temperature 1"):
         answer_distribution(

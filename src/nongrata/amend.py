@@ -14,7 +14,7 @@ from nongrata.questions.model import Question
 from nongrata.study import Study
 
 # how a model is served, not which model it is
-_VOLATILE = frozenset({"workers", "path", "delay", "block"})
+_VOLATILE = frozenset({"workers", "path", "context", "delay", "block"})
 
 
 def differences(

@@ -69,6 +69,13 @@ class Settings(StrictModel):
         description="Parts of the question block, one per line group; empty ones are left out.",
     )
 
+    @field_validator("stop")
+    @classmethod
+    def _stop_is_text(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if "" in value:
+            raise ValueError("an empty text under stop would end every answer before it begins")
+        return value
+
     @field_validator("choice_format")
     @classmethod
     def _names_label_and_choice(cls, value: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -81,6 +82,8 @@ class Manifest:
         Number of questions.
     limit
         The ``--limit`` in force, if any: then nothing in the run is a result.
+    files
+        SHA-256 of each side file, as it was written.
     sampling
         Seed, replicates, and every distinct set of sampling parameters, as resolved.
     prompts
@@ -98,6 +101,7 @@ class Manifest:
     questions_sha256: str = ""
     questions: int = 0
     limit: int | None = None
+    files: dict[str, str] = field(default_factory=dict)
     sampling: dict[str, Any] = field(default_factory=dict)
     prompts: dict[str, Any] = field(default_factory=dict)
     models: dict[str, ModelRecord] = field(default_factory=dict)
@@ -115,7 +119,8 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Write the manifest, whole or not at all."""
-        text = json.dumps(asdict(self), indent=1, ensure_ascii=True, sort_keys=False)
+        data = asdict(self)
+        text = json.dumps(data | {"sha256": _self_hash(data)}, indent=1, ensure_ascii=True)
         write_atomically(folder / FILE, text.encode() + b"\n")
 
     @classmethod
@@ -140,12 +145,21 @@ class Manifest:
                 where=path,
                 fix=f"use nongrata {data.get('nongrata')}",
             )
+        written = data.pop("sha256", None)
+        if written != _self_hash(data):
+            raise _damaged(path)
         try:
             data["models"] = {key: ModelRecord(**value) for key, value in data["models"].items()}
             data["sessions"] = [Session(**value) for value in data["sessions"]]
             return cls(**data)
         except (KeyError, TypeError, AttributeError):
             raise _damaged(path) from None
+
+
+def _self_hash(data: dict[str, Any]) -> str:
+    """SHA-256 of a manifest's content, which the file ends with: a flipped bit is found."""
+    text = json.dumps(data, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _damaged(path: Path) -> DamagedManifestError:

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongrata.answers import Outcome
+from nongrata.integrity import side_file_damage
 from nongrata.keys import uniforms
 from nongrata.manifest import Manifest
 from nongrata.plan import Plan
 from nongrata.rows import OUTCOMES
 from nongrata.run_folder import RunContent, duplicates, read_content
-from nongrata.store import Store
+from nongrata.store import Damage, Store
 from nongrata.temperature import answer_distribution, draw_options
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def load_run(folder: str | Path, progress: Callable[[int, int], None] | None = N
     plan = content.plan()
     watch = _Watch(store.rows(), progress)
     parts = [_load_model(store, manifest, content, spec.id, watch) for spec in content.study.models]
-    return _assemble(plan, content, manifest, store, parts)
+    damage = [*store.damage, *side_file_damage(folder, manifest)]
+    return _assemble(plan, content, manifest, damage, parts)
 
 
 @dataclass
@@ -267,7 +269,7 @@ def _assemble(
     plan: Plan,
     content: RunContent,
     manifest: Manifest,
-    store: Store,
+    damage: Iterable[Damage],
     parts: Iterable[tuple[_ModelTensors, NDArray[np.int32]]],
 ) -> xr.Dataset:
     import xarray as xr
@@ -317,7 +319,7 @@ def _assemble(
             "limited": manifest.limit is not None,
             "limit": manifest.limit,
             "simulated_models": [key for key, record in recorded.items() if not record.is_model],
-            "damage": [f"{damaged.name}: {damaged.what}" for damaged in store.damage],
+            "damage": [f"{damaged.name}: {damaged.what}" for damaged in damage],
             "stored_twice": sum(tensors.twice for tensors, _ in built),
             "stored_rows": sum(tensors.rows for tensors, _ in built),
             "largest_theta_error": max((t.largest_error for t, _ in built), default=0.0),

@@ -45,11 +45,21 @@ def open_run(
     NongrataError
         If the directory belongs to another study, or if that cannot be told.
     """
+    damaged: list[Path] = []  # set aside only once it is clear that the study may go on
     manifest = _whole(
-        folder / MANIFEST, lambda _: Manifest.read(folder), note, (DamagedManifestError,)
+        folder / MANIFEST, lambda _: Manifest.read(folder), damaged, (DamagedManifestError,)
     )
-    study = _whole(folder / STUDY, lambda path: validate(Study, read_yaml(path)), note)
-    questions = _whole(folder / QUESTIONS, read_questions, note)
+    if not has_answers:
+        return Manifest(created=now())  # there is nothing to mix with
+    text = study_text(content.study, content.personas).encode()
+    if (
+        manifest is not None
+        and hashlib.sha256(text).hexdigest() == manifest.study_sha256
+        and content.questions.sha256() == manifest.questions_sha256
+    ):
+        return manifest  # exactly the run's study: whatever was changed is written anew
+    study = _whole(folder / STUDY, lambda path: validate(Study, read_yaml(path)), damaged)
+    questions = _whole(folder / QUESTIONS, read_questions, damaged)
     if study is not None:
         found = differences(
             study,
@@ -66,37 +76,37 @@ def open_run(
                 where=folder,
                 fix="undo that, or give another --out; a run can only grow",
             )
-    elif has_answers:
-        text = study_text(content.study, content.personas).encode()
-        if manifest is None or hashlib.sha256(text).hexdigest() != manifest.study_sha256:
-            raise _unknown(folder, STUDY)
+    else:
+        raise _unknown(folder, STUDY)
     vouched = manifest is None or content.questions.sha256() == manifest.questions_sha256
-    if questions is None and has_answers and not vouched:
+    if questions is None and not vouched:
         raise _unknown(folder, QUESTIONS)
+    for path in damaged:
+        aside = path.with_name(f"{path.name}.damaged")
+        path.replace(aside)
+        note(f"{path.name} is damaged; it was set aside as {aside.name}")
     return Manifest(created=now()) if manifest is None else manifest
 
 
 def _whole(
     path: Path,
     read: Callable[[Path], Content],
-    note: Callable[[str], None],
+    damaged: list[Path],
     damage: tuple[type[NongrataError], ...] = (NongrataError,),
 ) -> Content | None:
-    """Read a file; set it aside if it is damaged, and return None if there is none."""
+    """Read a file; None if there is none or if it is damaged, which is listed."""
     if not path.is_file():
         return None
     try:
         return read(path)
     except damage:
-        aside = path.with_name(f"{path.name}.damaged")
-        path.replace(aside)
-        note(f"{path.name} is damaged; it was set aside as {aside.name}")
+        damaged.append(path)
         return None
 
 
 def _unknown(folder: Path, name: str) -> NongrataError:
     return NongrataError(
-        f"{name} is gone, and this is not the study that it belonged to",
+        f"{name} is gone or damaged, and this is not the study that it belonged to",
         where=folder,
         fix="run the study as it was, which rewrites the file, or give another --out",
     )

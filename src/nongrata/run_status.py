@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from nongrata.integrity import side_file_damage
 from nongrata.manifest import Manifest
 from nongrata.plan import READINGS, Plan
 from nongrata.run_folder import read_content
@@ -78,8 +79,9 @@ class RunStatus:
                 "remove the copy"
             )
         return lines + [
-            f"{item.name} is {item.what} ({item.rows:,} requests): run the same study again to "
-            "repair it"
+            f"{item.name} is {item.what}"
+            + (f" ({item.rows:,} requests)" if item.rows else "")
+            + ": run the same study again to repair it"
             for item in self.damage
         ]
 
@@ -96,19 +98,21 @@ def run_status(folder: Path) -> RunStatus:
     content = read_content(folder)
     store = Store(folder)
     models = []
+    damage = (*store.damage, *side_file_damage(folder, manifest))
     twice = 0
     for spec in content.study.models:
         record = manifest.models.get(spec.id)
         plan = content.plan(deterministic_at_zero=record is None or record.deterministic_at_zero)
         counted = _Count(plan)
-        twice += done_keys(store.paths(spec.id)).duplicates()
+        repeated = done_keys(store.paths(spec.id)).duplicates()
+        twice += repeated
         for path in store.paths(spec.id):
             counted.add(path)
         models.append(
             ModelStatus(
                 id=spec.id,
                 simulated=spec.engine == "simulated",
-                requests=store.rows(spec.id),
+                requests=store.rows(spec.id) - repeated,
                 requests_in_all=sum(plan.size(reading) for reading in READINGS),
                 answers=counted.answers,
                 answers_in_all=sum(
@@ -124,11 +128,9 @@ def run_status(folder: Path) -> RunStatus:
         run=str(folder),
         study=content.study.name,
         limit=manifest.limit,
-        complete=all(m.requests == m.requests_in_all for m in models)
-        and not store.damage
-        and not twice,
+        complete=all(m.requests == m.requests_in_all for m in models) and not damage and not twice,
         models=tuple(models),
-        damage=tuple(store.damage),
+        damage=damage,
         notices=tuple(manifest.warnings()),
         stored_twice=twice,
         bytes=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),

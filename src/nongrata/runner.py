@@ -10,6 +10,7 @@ from nongrata.asking import Asking, Watcher
 from nongrata.engines import open_engine
 from nongrata.engines.base import Engine
 from nongrata.errors import NongrataError
+from nongrata.integrity import side_file_damage, side_file_hashes
 from nongrata.keys import model_digest
 from nongrata.loading import LoadedStudy
 from nongrata.manifest import FILE as MANIFEST
@@ -128,7 +129,11 @@ def _refuse_unpinned(loaded: LoadedStudy) -> None:
 
 
 def _refuse_foreign_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
+    try:
+        there = folder.exists()
+    except OSError as error:  # such as a name that is too long
+        raise disk_error(error, folder) from None
+    if there and not folder.is_dir():
         raise NongrataError("this is a file", where=folder, fix="give a folder with --out")
     if not folder.is_dir():
         return
@@ -169,6 +174,8 @@ class _Run:
             self.watcher.note(
                 f"{damaged.name} is {damaged.what}: its {damaged.rows:,} requests are done again"
             )
+        for damaged in side_file_damage(self.folder, self.manifest):
+            self.watcher.note(f"{damaged.name} is {damaged.what}; it is written anew")
         self.store.repair()
         if retry_errors:
             for spec in self.content.study.models:
@@ -218,6 +225,7 @@ class _Run:
         manifest.questions = len(content.questions)
         manifest.limit = self.limit
         manifest.sampling = sampling_of(plan)
+        manifest.files = side_file_hashes(folder)
         manifest.write(folder)
         return plan
 

@@ -72,6 +72,7 @@ def answer_distribution(
     top = np.maximum(
         label_logs.max(axis=(1, 2), initial=-np.inf), other_logs.max(axis=1, initial=-np.inf)
     )
+    top = np.where(np.isfinite(top), top, 0.0)  # a request that failed has no probability at all
     power = 1.0 / temperature
     weights = np.exp((label_logs - top[:, None, None]) * power).sum(axis=2)
     known_outside = np.exp((other_logs - top[:, None]) * power).sum(axis=1)

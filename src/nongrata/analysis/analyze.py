@@ -33,7 +33,7 @@ class Notice:
         One sentence without a final full stop.
     """
 
-    about: Literal["limited", "simulated", "missing", "unread", "chance"]
+    about: Literal["damage", "limited", "simulated", "missing", "unread", "chance"]
     text: str
 
 
@@ -111,6 +111,10 @@ def _notices(cube: Cube, outcomes: OutcomeRates, chance: ChanceCheck) -> tuple[N
     notices: list[Notice] = []
     if cube.limited:
         notices.append(Notice("limited", "this run was limited: its figures are not a result"))
+    notices.extend(
+        Notice("damage", f"damaged: {item}; run the same study again to repair it")
+        for item in cube.damage
+    )
     notices.extend(
         Notice("simulated", f"{model} is simulated: no language model was asked")
         for model in cube.simulated

@@ -95,6 +95,7 @@ class Cube:
     cluster: NDArray[np.intp]
     source: NDArray[np.intp]
     replicates: int
+    damage: tuple[str, ...]
     limited: bool
     simulated: tuple[str, ...]
     dataset: xr.Dataset
@@ -195,6 +196,7 @@ def read_cube(responses: xr.Dataset) -> Cube:
         cluster=_codes(responses["cluster"].to_numpy()),
         source=_codes(responses["source"].to_numpy()),
         replicates=int(responses.sizes["replicate"]),
+        damage=tuple(str(item) for item in responses.attrs.get("damage", ())),
         limited=bool(responses.attrs.get("limited", False)),
         simulated=tuple(str(m) for m in responses.attrs.get("simulated_models", ())),
         dataset=responses,

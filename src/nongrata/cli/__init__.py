@@ -59,7 +59,14 @@ def main() -> None:
 
         sys.stderr.write(f"nongrata: {visible(str(error))}\n")
         raise SystemExit(2) from None
-    except BrokenPipeError:
-        # whoever read our output has had enough; keep the interpreter from complaining at exit
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            # whoever read our output has had enough; keep the interpreter from complaining
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(1) from None
+        from nongrata.terminal import visible
+
+        where = error.filename or "the output"
+        sys.stderr.write(f"nongrata: {visible(str(where))}: {error.strerror or error}\n")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
+        raise SystemExit(2) from None

@@ -220,6 +220,12 @@ def f32_copy(source: Path, cache: Path, notify: Callable[[str], None] | None = N
                 _write_f32(metadata, draft)
             with replacing(note) as draft:
                 draft.write_text(f"{origin} {remembered_sha256(target, cache)}\n")
+    except (ValueError, IndexError) as error:
+        raise NongrataError(
+            "the model file's tensors cannot be read; it is probably cut short",
+            where=source,
+            fix="fetch it again, and compare its size with the one it should have",
+        ) from error
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise NongrataError(

@@ -98,7 +98,6 @@ class LlamaCppEngine:
             "backend": f"xllamacpp {getattr(backend, '__version__', 'none')}",
             "kv_cache": "F32",
             "flash_attention": False,
-            "context": self._limit,
             "template_sha256": self._template.sha256,
             "system_role": self._template.system_role,
             "template_pinned": {**self._template.pinned, "date": self._template.report()["date"]},
@@ -112,6 +111,8 @@ class LlamaCppEngine:
             "origin": source.origin,
             "source_file": source.path.name,
             "file": used.path.name,
+            # a longer context answers what was too long; it changes no other answer
+            "context": self._limit,
             "workers": self._workers,
             "threads_per_worker": 1,
             "slots_per_worker": dict(_SLOTS),
