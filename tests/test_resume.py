@@ -135,6 +135,17 @@ def test_an_edited_file_is_found_named_and_repaired(run: Path, whole: Path, name
     assert load_run(run).drop_attrs().identical(load_run(whole).drop_attrs())
 
 
+def test_a_flipped_bit_in_the_prompts_is_mended_and_not_adopted(run: Path, whole: Path) -> None:
+    path = run / "prompts.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1  # the size stays what it was
+    path.write_bytes(content)
+    assert [item.name for item in run_status(run).damage] == ["prompts.parquet"]
+    run_study(loaded(small_study()), run, Silent())
+    assert path.read_bytes() == (whole / "prompts.parquet").read_bytes()
+    assert run_status(run).complete
+
+
 def test_a_run_without_answers_takes_any_study(tmp_path: Path) -> None:
     failing = small_study(models=[{"id": "m", "engine": "llamacpp", "path": "nope.gguf"}])
     with pytest.raises(NongrataError, match="no such model file"):

@@ -37,6 +37,8 @@ def test_a_run_answers_the_whole_design(tmp_path: Path) -> None:
     summary, _ = run(small_study(replicates=2), tmp_path / "run")
     assert summary.answers == 5 * 2 * 2 * (1 + 2 + 2) * 8
     dataset = load_run(tmp_path / "run")
+    model = run_status(tmp_path / "run").models[0]
+    assert model.answers == model.answers_in_all == summary.answers
     assert not (dataset.outcome == 255).any()
     assert dataset.attrs["stored_twice"] == 0
     assert dataset.sizes["replicate"] == 2

@@ -108,11 +108,15 @@ def view_answers(
         record = manifest.models.get(name)
         plan = content.plan(deterministic_at_zero=record is None or record.deterministic_at_zero)
         rows = _rows_of(store, name, plan, place)
+        levels = [[level.id for level in c] for c in plan.study.configurations()]
+        repeated = duplicates(plan)
         views += [
             view
             for p in wanted
             for c in range(len(plan.temperature))
-            for view in _views_of_cell(plan, rows, name, int(p), c, place)
+            for view in _views_of_cell(
+                plan, rows, name, int(p), c, place, levels[c], duplicate=bool(repeated[p, c])
+            )
         ]
     return content.questions[place], views
 
@@ -145,7 +149,15 @@ def _rows_of(store: Store, model: str, plan: Plan, place: int) -> dict[Any, dict
 
 
 def _views_of_cell(
-    plan: Plan, rows: Mapping[Any, dict[str, Any]], model: str, p: int, c: int, place: int
+    plan: Plan,
+    rows: Mapping[Any, dict[str, Any]],
+    model: str,
+    p: int,
+    c: int,
+    place: int,
+    levels: list[str],
+    *,
+    duplicate: bool,
 ) -> list[AnswerView]:
     skeleton = int(plan.skeleton_of[p, c])
     frame = plan.prompts.skeletons[skeleton]
@@ -155,7 +167,8 @@ def _views_of_cell(
     for replicate in range(plan.answers_at(heat)):
         key = (int(plan.prompts.skeleton_digests[skeleton, 0]), None if exact else heat)
         row = rows.get((*key, 0 if exact else replicate))
-        views.append(_view(plan, model, p, c, place, replicate, row))
+        view = _view(plan, model, p, c, place, replicate, row, levels, duplicate=duplicate)
+        views.append(view)
     return views
 
 
@@ -167,13 +180,15 @@ def _view(
     place: int,
     replicate: int,
     row: dict[str, Any] | None,
+    levels: list[str],
+    *,
+    duplicate: bool,
 ) -> AnswerView:
     skeleton = int(plan.skeleton_of[p, c])
     messages: Messages = plan.prompts.messages(skeleton, place)
     block = plan.prompts.block(skeleton, place)
     question: Question = plan.prompts.questions[place]
     factors = [factor.name for factor in plan.study.factors]
-    levels = [level.id for level in list(plan.study.configurations())[c]]
     outcome, option, probabilities, outside = None, None, None, None
     if row is not None:
         outcome, option = row["outcome"], row["option"]
@@ -203,7 +218,7 @@ def _view(
         label_probabilities=probabilities,
         outside=outside,
         error=None if row is None else row["error"],
-        duplicate=bool(duplicates(plan)[p, c]),
+        duplicate=duplicate,
     )
 
 

@@ -149,6 +149,23 @@ class Plan:
             table[reading] = array
         return table
 
+    @property
+    def answers_in_all(self) -> int:
+        """Answers of the whole design."""
+        a_question = sum(self.answers_at(float(heat)) for heat in self.temperature)
+        return len(self.personas) * a_question * len(self.prompts.questions)
+
+    def pass_requests(self, reading: Reading) -> Requests:
+        """One request, of the first question and replicate, for each pass of a reading."""
+        table = self.passes[reading]
+        return Requests(
+            reading=reading,
+            skeleton=table[:, 0].astype(np.int32),
+            question=np.zeros(len(table), dtype=np.int32),
+            temperature=table[:, 1],
+            replicate=np.zeros(len(table), dtype=np.int16),
+        )
+
     def answers(self, requests: Requests) -> NDArray[np.int64]:
         """How many answers of the design each request gives; int64, shape (n,)."""
         n_skeletons, n_cells = len(self.prompts.skeletons), self.skeleton_of.shape[0]

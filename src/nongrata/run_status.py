@@ -115,11 +115,7 @@ def run_status(folder: Path) -> RunStatus:
                 requests=store.rows(spec.id) - repeated,
                 requests_in_all=sum(plan.size(reading) for reading in READINGS),
                 answers=counted.answers,
-                answers_in_all=sum(
-                    int(plan.answers(part).sum())
-                    for reading in READINGS
-                    for part in plan.slices(reading, 1_000_000)
-                ),
+                answers_in_all=plan.answers_in_all,
                 outcomes=dict(counted.outcomes),
                 cached_share=counted.cached / counted.tokens if counted.tokens else None,
             )
@@ -141,27 +137,18 @@ class _Count:
     """Answers, outcomes and tokens of a model's shards, one shard at a time."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
         self._weight: dict[tuple[int, float | None], int] = {}
         for reading in READINGS:
-            for row, heat in plan.passes[reading]:
+            passes = plan.pass_requests(reading)
+            digests = plan.prompts.skeleton_digests[passes.skeleton, 0]
+            worth = zip(digests, passes.temperature, plan.answers(passes), strict=True)
+            for digest, heat, answers in worth:
                 at = None if reading == "first_token" else float(heat)
-                key = int(plan.prompts.skeleton_digests[int(row), 0])
-                self._weight[key, at] = self._cells(int(row), at)
+                self._weight[int(digest), at] = int(answers)
         self.answers = 0
         self.outcomes: Counter[str] = Counter()
         self.tokens = 0
         self.cached = 0
-
-    def _cells(self, skeleton: int, heat: float | None) -> int:
-        plan = self._plan
-        total = 0
-        for configuration, temperature in enumerate(plan.temperature):
-            if heat is not None and float(temperature) != heat:
-                continue
-            cells = int((plan.skeleton_of[:, configuration] == skeleton).sum())
-            total += cells * (plan.answers_at(float(temperature)) if heat is None else 1)
-        return total
 
     def add(self, path: Path) -> None:
         import pyarrow.compute as pc

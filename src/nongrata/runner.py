@@ -18,7 +18,7 @@ from nongrata.manifest import ModelRecord, Session, environment, now
 from nongrata.missing import Missing
 from nongrata.model_specs import LlamaCppSpec, ModelSpec
 from nongrata.personas import persona_warnings
-from nongrata.plan import Plan, build_plan
+from nongrata.plan import Plan
 from nongrata.resume import open_run
 from nongrata.run_folder import (
     DESIGN,
@@ -166,6 +166,7 @@ class _Run:
         self.manifest = open_run(
             folder, content, has_answers=bool(self.store.shards), note=watcher.note
         )
+        self.side_damage = tuple(side_file_damage(folder, self.manifest))
 
     def carry_out(self, *, retry_errors: bool) -> RunSummary:
         for warning in persona_warnings(self.content.personas):
@@ -174,7 +175,7 @@ class _Run:
             self.watcher.note(
                 f"{damaged.name} is {damaged.what}: its {damaged.rows:,} requests are done again"
             )
-        for damaged in side_file_damage(self.folder, self.manifest):
+        for damaged in self.side_damage:
             self.watcher.note(f"{damaged.name} is {damaged.what}; it is written anew")
         self.store.repair()
         if retry_errors:
@@ -233,7 +234,8 @@ class _Run:
         path = self.folder / PROMPTS
         content = prompts_digest(plan.prompts)
         known = self.manifest.prompts
-        whole = path.is_file() and path.stat().st_size == known.get("bytes")
+        damaged = {item.name for item in self.side_damage}
+        whole = path.is_file() and PROMPTS in self.manifest.files and PROMPTS not in damaged
         if known.get("content") == content and whole:
             return
         n = len(plan.prompts.skeletons) * len(plan.prompts.questions)
@@ -253,17 +255,17 @@ class _Run:
             )
         record = self.manifest.models.get(spec.id)
         if record is not None:
-            plan = self._plan(deterministic_at_zero=record.deterministic_at_zero)
+            plan = self.content.plan(deterministic_at_zero=record.deterministic_at_zero)
             missing = Missing(plan, bytes.fromhex(record.digest), done)
             self._refuse_foreign(spec, missing, done)
             if missing.total == 0:
                 self.watcher.note(f"{spec.id}: complete, nothing to ask")
                 return 0
-        plan = self._plan(deterministic_at_zero=True)
+        plan = self.content.plan(deterministic_at_zero=True)
         with open_engine(spec, plan, self.loaded.base, notify=self.watcher.note) as engine:
             self._record(spec, engine)
             if not engine.capabilities.deterministic_at_zero:
-                plan = self._plan(deterministic_at_zero=False)
+                plan = self.content.plan(deterministic_at_zero=False)
             digest = model_digest(engine.identity)
             missing = Missing(plan, digest, done)
             self._refuse_foreign(spec, missing, done)
@@ -288,14 +290,6 @@ class _Run:
                 where=self.folder,
                 fix="restore that study, or give another --out",
             )
-
-    def _plan(self, *, deterministic_at_zero: bool) -> Plan:
-        return build_plan(
-            self.content.study,
-            self.content.personas,
-            self.content.questions,
-            deterministic_at_zero=deterministic_at_zero,
-        )
 
     def _record(self, spec: ModelSpec, engine: Engine) -> None:
         identity = dict(engine.identity)
