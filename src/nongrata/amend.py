@@ -13,9 +13,6 @@ from nongrata.personas import Persona
 from nongrata.questions.model import Question
 from nongrata.study import Study
 
-# how a model is served, not which model it is
-_VOLATILE = frozenset({"workers", "path", "context", "delay", "block"})
-
 
 def differences(
     old: Study,
@@ -42,10 +39,12 @@ def differences(
         found += _changed(field, before, now)
     if new.replicates < old.replicates:
         found.append(f"replicates: {old.replicates} became {new.replicates}")
+    if old.repeat_at_zero and not new.repeat_at_zero:
+        found.append("repeat_at_zero: True became False")
     found += _removed_or_changed(
         "model",
-        {m.id: m.model_dump(mode="json", exclude=set(_VOLATILE)) for m in old.models},
-        {m.id: m.model_dump(mode="json", exclude=set(_VOLATILE)) for m in new.models},
+        {m.id: m.model_dump(mode="json", exclude=set(m.how_served)) for m in old.models},
+        {m.id: m.model_dump(mode="json", exclude=set(m.how_served)) for m in new.models},
     )
     found += _factors(old, new)
     found += _removed_or_changed(

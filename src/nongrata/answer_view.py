@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from nongrata.errors import NongrataError
-from nongrata.keys import uniforms
 from nongrata.manifest import Manifest
 from nongrata.plan import Plan
 from nongrata.prompts import Messages
 from nongrata.questions.model import Question
 from nongrata.run_folder import duplicates, read_content
 from nongrata.store import Store
-from nongrata.temperature import answer_distribution, draw_options
+from nongrata.stored_passes import StoredPasses
 from nongrata.yaml_files import did_you_mean
 
 
@@ -44,9 +43,12 @@ class AnswerView:
     text
         The generated text.
     label_probabilities
-        At the cell's temperature, by label, where the distribution is known.
+        Under the cell's sampling, by label, where the distribution is known; of a generated text,
+        at the letter that decided, given the text before it.
     outside
-        Probability that the next token is no label.
+        Probability that the token there is no label.
+    bound
+        Largest error of these probabilities that unseen tokens can cause.
     error
         What went wrong.
     duplicate
@@ -70,6 +72,7 @@ class AnswerView:
     text: str | None
     label_probabilities: Mapping[str, float] | None
     outside: float | None
+    bound: float | None
     error: str | None
     duplicate: bool
     kind: str = "answer"
@@ -106,7 +109,8 @@ def view_answers(
     views: list[AnswerView] = []
     for name in models:
         record = manifest.models.get(name)
-        plan = content.plan(deterministic_at_zero=record is None or record.deterministic_at_zero)
+        vocabulary = None if record is None else record.identity.get("vocabulary_size")
+        plan = content.plan()
         rows = _rows_of(store, name, plan, place)
         levels = [[level.id for level in c] for c in plan.study.configurations()]
         repeated = duplicates(plan)
@@ -115,7 +119,15 @@ def view_answers(
             for p in wanted
             for c in range(len(plan.temperature))
             for view in _views_of_cell(
-                plan, rows, name, int(p), c, place, levels[c], duplicate=bool(repeated[p, c])
+                plan,
+                rows,
+                name,
+                int(p),
+                c,
+                place,
+                levels[c],
+                vocabulary,
+                duplicate=bool(repeated[p, c]),
             )
         ]
     return content.questions[place], views
@@ -156,18 +168,21 @@ def _views_of_cell(
     c: int,
     place: int,
     levels: list[str],
+    vocabulary: int | None,
     *,
     duplicate: bool,
 ) -> list[AnswerView]:
     skeleton = int(plan.skeleton_of[p, c])
     frame = plan.prompts.skeletons[skeleton]
     heat = float(plan.temperature[c])
-    exact = frame.reading == "first_token"
+    exact = frame.reading != "free"
     views = []
     for replicate in range(plan.answers_at(heat)):
         key = (int(plan.prompts.skeleton_digests[skeleton, 0]), None if exact else heat)
         row = rows.get((*key, 0 if exact else replicate))
-        view = _view(plan, model, p, c, place, replicate, row, levels, duplicate=duplicate)
+        view = _view(
+            plan, model, p, c, place, replicate, row, levels, vocabulary, duplicate=duplicate
+        )
         views.append(view)
     return views
 
@@ -181,6 +196,7 @@ def _view(
     replicate: int,
     row: dict[str, Any] | None,
     levels: list[str],
+    vocabulary: int | None,
     *,
     duplicate: bool,
 ) -> AnswerView:
@@ -189,16 +205,26 @@ def _view(
     block = plan.prompts.block(skeleton, place)
     question: Question = plan.prompts.questions[place]
     factors = [factor.name for factor in plan.study.factors]
-    outcome, option, probabilities, outside = None, None, None, None
-    if row is not None:
-        outcome, option = row["outcome"], row["option"]
-        if row["label_logprobs"] is not None and row["error"] is None:
-            option, by_option, outside = _at_temperature(plan, row, block.order, c, replicate)
+    outcome, option = (None, None) if row is None else (row["outcome"], row["option"])
+    probabilities, outside, bound = None, None, None
+    if row is not None and row["label_logprobs"] is not None and row["error"] is None:
+        passes = StoredPasses.of_row(row, len(block.order), vocabulary)
+        sampling, score = plan.sampling[c], plan.prompts.skeletons[skeleton].cloze_score
+        if score:
+            texts = plan.prompts.by_identity(skeleton, place)
+            size = np.array([[len(text.encode("utf-8", "surrogatepass")) for text in texts]])
+            found = passes.texts(sampling, score, size.astype(np.float64))
+        else:
+            found = passes.letters(sampling)
+        if row["reading"] != "free":
+            drawn = int(passes.draw(found, sampling, replicate, plan.study.seed)[0])
+            option = None if drawn < 0 else drawn
             outcome = "answered" if option is not None else "unparsed"
-            probabilities = {
-                label: by_option[identity]
-                for label, identity in zip(block.labels, block.order, strict=True)
-            }
+        probabilities = {
+            label: float(found.options[0, identity])
+            for label, identity in zip(block.labels, block.order, strict=True)
+        }
+        outside, bound = float(found.outside[0]), float(found.error[0])
     return AnswerView(
         model=model,
         persona=plan.personas[p].id,
@@ -217,23 +243,7 @@ def _view(
         text=None if row is None else row["text"],
         label_probabilities=probabilities,
         outside=outside,
+        bound=bound,
         error=None if row is None else row["error"],
         duplicate=duplicate,
-    )
-
-
-def _at_temperature(
-    plan: Plan, row: Mapping[str, Any], order: tuple[int, ...], c: int, replicate: int
-) -> tuple[int | None, list[float], float]:
-    heat = float(plan.temperature[c])
-    labels = np.array(row["label_logprobs"], dtype=np.float32).reshape(1, len(order), -1)
-    others = np.array(row["other_logprobs"] or [np.nan], dtype=np.float32)[None, :]
-    result = answer_distribution(labels, others, np.array([row["tail_mass"]]), heat)
-    key = np.array([[row["key_high"], row["key_low"]]], dtype=np.uint64)
-    turn = 0 if heat == 0 and plan.answers_at(0.0) == 1 else replicate
-    drawn = int(draw_options(result, uniforms(key, heat, turn, plan.study.seed))[0])
-    return (
-        None if drawn < 0 else drawn,
-        [float(p) for p in result.options[0]],
-        float(result.outside[0]),
     )

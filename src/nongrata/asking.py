@@ -5,15 +5,24 @@ from __future__ import annotations
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from nongrata.engines.base import Batch, Engine
+from nongrata.engines.base import Batch, Engine, Generations, Tick
+from nongrata.errors import NongrataError
+from nongrata.factors import Reading
 from nongrata.keys import U64
 from nongrata.missing import LARGEST_BLOCK, Missing
-from nongrata.plan import READINGS, Plan, Reading, Requests
-from nongrata.rows import AnswerReader, generation_rows, score_rows
+from nongrata.plan import READINGS, Plan, Requests
+from nongrata.rows import (
+    AnswerReader,
+    FinalLetters,
+    generation_rows,
+    likelihood_rows,
+    score_rows,
+)
 from nongrata.store import Store
 
 BLOCK_SECONDS = 10.0
@@ -101,26 +110,12 @@ class Asking:
             self.watcher.finish()
 
     def _ask(self, keys: U64, requests: Requests, cost: float) -> Any:
-        prompts = self.plan.prompts
-        batch = Batch(
-            reading=requests.reading,
-            prompts=prompts,
-            skeleton=requests.skeleton,
-            question=requests.question,
-            temperature=requests.temperature,
-            replicate=requests.replicate,
-            key=keys,
-        )
         started = time.perf_counter()
 
         def tick(count: int) -> None:
             self.watcher.advance(count, count * cost)
 
-        if requests.reading == "first_token":
-            rows = score_rows(self.model, prompts, keys, requests, self.engine.score(batch, tick))
-        else:
-            generated = self.engine.generate(batch, tick)
-            rows = generation_rows(self.model, prompts, keys, requests, generated, self.reader)
+        rows = answer_block(self.engine, self.plan, self.reader, self.model, keys, requests, tick)
         self._adapt(len(requests), time.perf_counter() - started)
         return rows
 
@@ -147,13 +142,122 @@ class Asking:
         self.watcher.committed(answers, outcomes)
 
 
+def answer_block(
+    engine: Engine,
+    plan: Plan,
+    reader: AnswerReader,
+    model: str,
+    keys: U64,
+    requests: Requests,
+    tick: Tick | None = None,
+) -> Any:
+    """Ask one block of requests, and return its rows as a ``pyarrow.Table``.
+
+    Parameters
+    ----------
+    engine
+        Who answers.
+    plan
+        The plan that the requests are a slice of.
+    reader
+        Reads generated texts; kept from block to block, since texts repeat.
+    model
+        Id of the model.
+    keys, requests
+        The requests and their keys.
+    tick
+        Told how many requests were answered.
+    """
+    prompts = plan.prompts
+    batch = Batch(
+        reading=requests.reading,
+        prompts=prompts,
+        skeleton=requests.skeleton,
+        question=requests.question,
+        temperature=requests.temperature,
+        replicate=requests.replicate,
+        key=keys,
+        heats=plan.heats,
+    )
+    if requests.reading == "first_token":
+        return score_rows(model, prompts, keys, requests, engine.score(batch, tick), plan.heats)
+    if requests.reading == "cloze":
+        return likelihood_rows(model, prompts, keys, requests, engine.likelihoods(batch, tick))
+    result = engine.generate(batch, tick)
+    final = _final_letters(engine, reader, batch, result)
+    return generation_rows(model, prompts, keys, requests, result, reader, final, plan.heats)
+
+
+def _final_letters(
+    engine: Engine, reader: AnswerReader, batch: Batch, result: Generations
+) -> FinalLetters | None:
+    """Read the letters that decided as distributions, where the study asks for it."""
+    asks = np.array([skeleton.final_letter for skeleton in batch.prompts.skeletons])
+    row: list[int] = []
+    begun: list[str] = []
+    for i in np.flatnonzero(asks[batch.skeleton]):
+        if int(i) in result.errors:
+            continue
+        before = reader.before_letter(
+            int(batch.skeleton[i]),
+            int(batch.question[i]),
+            result.texts[int(result.text[i])],
+            bool(result.truncated[i]),
+        )
+        if before is not None:
+            row.append(int(i))
+            begun.append(before)
+    if not row:
+        return None
+    place = np.array(row, dtype=np.int64)
+    part = replace(batch.take(place), reading="first_token", begun=begun)
+    scores = engine.score(part)
+    good = np.array([i for i in range(len(row)) if i not in scores.errors], dtype=np.int64)
+    return FinalLetters(place[good], scores.take(good)) if len(good) else None
+
+
+def refuse_what_it_cannot(engine: Engine, plan: Plan, model: str) -> None:
+    """Refuse a study that an engine cannot carry out, before anything is asked."""
+    can = engine.capabilities
+    frames = plan.prompts.skeletons
+    readings = {frame.reading for frame in frames}
+    where = f"model '{model}'"
+    if "cloze" in readings and not can.likelihoods:
+        raise NongrataError(
+            f"the engine {engine.kind} cannot tell the likelihood of a given text, which "
+            "reading: cloze needs",
+            where=where,
+            fix="use engine: transformers or vllm, or another reading",
+        )
+    if "free" in readings and not can.generates:
+        raise NongrataError(
+            f"the engine {engine.kind} generates no text", where=where, fix="use another reading"
+        )
+    letters = "first_token" in readings or any(frame.final_letter for frame in frames)
+    if letters and can.label_logprobs == "none":
+        raise NongrataError(
+            f"the engine {engine.kind} returns no probabilities here, which reading: first_token "
+            "and final_letter: distribution need",
+            where=where,
+            fix="use reading: free and final_letter: sampled",
+        )
+    hot = [heat for heat in plan.heats if heat > 1]
+    if hot and can.label_logprobs != "full" and not engine.identity.get("vocabulary_size"):
+        raise NongrataError(
+            f"at temperature {hot[0]:g} the tokens that the engine {engine.kind} does not return "
+            "can be bounded only if the number of tokens is known",
+            where=where,
+            fix="set vocabulary_size, or use temperatures of at most 1",
+        )
+
+
 def _cost(plan: Plan, reading: Reading) -> float:
     """Rough cost of a request of a reading against a single pass, for the time left.
 
     Measured on the demo: a generation of at most 24 tokens costs about 1.3 passes.
     """
     rows = plan.passes[reading][:, 0].astype(int)
-    if reading == "first_token" or not len(rows):
+    if reading != "free" or not len(rows):
         return 1.0
     longest = [plan.prompts.skeletons[row].decoding.max_tokens for row in rows]
     return 1.0 + float(np.mean(longest)) / 80

@@ -14,6 +14,10 @@ from nongrata.yaml_files import StrictModel, did_you_mean
 Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=80)]
 """A name that is safe in file names, tables and command lines."""
 
+Reading = Literal["first_token", "free", "cloze"]
+"""How an answer is read: from the next-token distribution over the labels, from generated text, or
+from the likelihood of the options' own texts."""
+
 Scalar = str | int | float | bool
 RESERVED_FACTORS = frozenset(
     {
@@ -37,10 +41,25 @@ class Settings(StrictModel):
     """
 
     temperature: float = Field(default=0.0, ge=0, le=5, description="Sampling temperature.")
-    reading: Literal["first_token", "free"] = Field(
+    reading: Reading = Field(
         default="free",
         description="first_token: the next-token distribution over the labels, exact at every "
-        "temperature from one pass; free: generate text and parse it.",
+        "temperature from one pass; free: generate text and parse it; cloze: the likelihood of the "
+        "options' texts, for models too small for letters.",
+    )
+    final_letter: Literal["sampled", "distribution"] = Field(
+        default="sampled",
+        description="With reading: free. distribution: the letter that ends a generated text is "
+        "read as a distribution too, by one more pass over the text before it.",
+    )
+    cloze_format: str = Field(
+        default="{choice}",
+        description="With reading: cloze. The text whose likelihood is taken, as the answer.",
+    )
+    cloze_score: Literal["total", "per_token", "per_byte", "corrected"] = Field(
+        default="per_byte",
+        description="With reading: cloze. The log-likelihood of an option: total; divided by its "
+        "tokens or UTF-8 bytes; or corrected, less its log-likelihood without the question.",
     )
     max_tokens: int = Field(default=256, ge=1, le=32_768, description="Longest generated answer.")
     top_k: int = Field(default=0, ge=0, description="Keep the k most probable tokens; 0: all.")
@@ -83,12 +102,19 @@ class Settings(StrictModel):
             raise ValueError("choice_format must contain {label} and {choice}, once each")
         return value
 
-    @field_validator("layout")
+    @field_validator("cloze_format")
     @classmethod
-    def _shows_question_and_choices(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not {"question", "choices"} <= set(value) or len(set(value)) != len(value):
-            raise ValueError("layout must name question and choices, each part once")
+    def _names_choice(cls, value: str) -> str:
+        if list(fields_of(value)) != ["choice"]:
+            raise ValueError("cloze_format must contain {choice}, once")
         return value
+
+    @model_validator(mode="after")
+    def _shows_question_and_choices(self) -> Self:
+        needed = {"question"} if self.reading == "cloze" else {"question", "choices"}
+        if not needed <= set(self.layout) or len(set(self.layout)) != len(self.layout):
+            raise ValueError(f"layout must name {' and '.join(sorted(needed))}, each part once")
+        return self
 
 
 class Level(StrictModel):

@@ -110,7 +110,9 @@ def request_keys(
     return np.stack([mix(high), mix(low ^ high)], axis=1)
 
 
-def uniforms(key: U64, temperature: float, replicate: int, seed: int) -> NDArray[np.float64]:
+def uniforms(
+    key: U64, temperature: float, replicate: int, seed: int, stream: str = ""
+) -> NDArray[np.float64]:
     """One uniform number in [0, 1) per key: counter-based, so order and sharding cannot matter.
 
     Parameters
@@ -119,10 +121,14 @@ def uniforms(key: U64, temperature: float, replicate: int, seed: int) -> NDArray
         Request keys, shape (n, 2).
     temperature, replicate, seed
         Together with the key, what the number is for.
+    stream
+        Name of an independent stream of numbers for the same purpose.
     """
     heat = np.array([temperature + 0.0]).view(np.uint64)
     turn, root = np.array([[replicate], [seed]], dtype=np.uint64)
     with np.errstate(over="ignore"):
         salt = mix(heat + turn * _GOLDEN) + mix(root ^ _ODD_1)
+        if stream:
+            salt = mix(salt ^ np.uint64(name_hash(stream)))
         bits = mix(mix(key[:, 0] ^ salt) + key[:, 1])
     return (bits >> _11).astype(np.float64) * _TO_UNIT

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from nongrata.factors import Reading
 from nongrata.keys import U64, request_keys
-from nongrata.plan import READINGS, Plan, Reading, Requests
+from nongrata.plan import READINGS, Plan, Requests
 from nongrata.prompts import as_words
 from nongrata.store import DoneKeys
 

@@ -2,28 +2,28 @@
 
 The design is a cross of personas and configurations. Each cell sends a skeleton at a temperature.
 Cells that send the same thing share a *pass*: ``NO PERSONA`` under every persona format, every
-temperature of a ``first_token`` reading (one pass holds the whole distribution), repeats at
-temperature 0 of an engine that repeats itself. The passes are expanded over questions and
+temperature and truncation of a ``first_token`` reading (one pass holds the whole distribution),
+repeats at temperature 0 unless the study asks for them. The passes are expanded over questions and
 replicates lazily, a slice at a time, so a plan of ten million answers holds no list of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nongrata.factors import Reading
 from nongrata.personas import Persona
 from nongrata.prompts import PromptTable, Skeleton, build_skeleton
 from nongrata.questions.model import Question
 from nongrata.study import Study
+from nongrata.temperature import Sampling
 
-Reading = Literal["first_token", "free"]
-READINGS: tuple[Reading, ...] = ("first_token", "free")
+READINGS: tuple[Reading, ...] = ("first_token", "cloze", "free")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Requests:
     skeleton, question
         Rows in the prompt table, int32.
     temperature
-        float64; ``nan`` for ``first_token``.
+        float64; ``nan`` for readings that serve all temperatures.
     replicate
         int16.
     """
@@ -53,6 +53,10 @@ class Requests:
 
     def take(self, which: NDArray[np.bool_]) -> Requests:
         """The requests at which `which` is true."""
+        return self.take_rows(np.flatnonzero(which))
+
+    def take_rows(self, which: NDArray[np.int64]) -> Requests:
+        """The requests at the given places."""
         return Requests(
             self.reading,
             self.skeleton[which],
@@ -76,18 +80,43 @@ class Plan:
         Its distinct skeletons and its questions.
     skeleton_of
         Row in ``prompts.skeletons`` of each cell, int32, shape (personas, configurations).
-    temperature
-        Temperature of each configuration, float64, shape (configurations,).
-    deterministic_at_zero
-        Whether a repeat at temperature 0 needs no second pass.
+    sampling
+        How each configuration draws, resolved; one entry a configuration.
     """
 
     study: Study
     personas: tuple[Persona, ...]
     prompts: PromptTable
     skeleton_of: NDArray[np.int32]
-    temperature: NDArray[np.float64]
-    deterministic_at_zero: bool = True
+    sampling: tuple[Sampling, ...]
+
+    @cached_property
+    def temperature(self) -> NDArray[np.float64]:
+        """Temperature of each configuration, float64, shape (configurations,)."""
+        return np.array([sampling.temperature for sampling in self.sampling], dtype=np.float64)
+
+    @cached_property
+    def samplings(self) -> tuple[Sampling, ...]:
+        """The distinct samplings, in order."""
+        return tuple(sorted(set(self.sampling)))
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """What each cell sends and draws: ``skeleton * len(samplings) + sampling``.
+
+        int64, shape (personas, configurations). Cells with one number have one answer.
+        """
+        place = {sampling: i for i, sampling in enumerate(self.samplings)}
+        drawn = np.array([place[sampling] for sampling in self.sampling], dtype=np.int64)
+        return self.skeleton_of.astype(np.int64) * len(self.samplings) + drawn[None, :]
+
+    @cached_property
+    def heats(self) -> tuple[float, ...]:
+        """The distinct positive temperatures at which next-token distributions are wanted."""
+        frames = self.prompts.skeletons
+        reads = np.array([s.reading == "first_token" or s.final_letter for s in frames])
+        wanted = reads[self.skeleton_of].any(axis=0) & (self.temperature > 0)
+        return tuple(float(heat) for heat in np.unique(self.temperature[wanted]))
 
     @property
     def replicates(self) -> int:
@@ -121,7 +150,7 @@ class Plan:
 
     def answers_at(self, temperature: float) -> int:
         """How many answers one question gets in one cell at a temperature."""
-        return 1 if temperature == 0 and self.deterministic_at_zero else self.replicates
+        return 1 if temperature == 0 and not self.study.repeat_at_zero else self.replicates
 
     @cached_property
     def passes(self) -> dict[Reading, NDArray[np.float64]]:
@@ -137,14 +166,13 @@ class Plan:
         for configuration, temperature in enumerate(self.temperature):
             for skeleton in np.unique(self.skeleton_of[:, configuration]):
                 reading = self.prompts.skeletons[int(skeleton)].reading
-                heat = float(temperature) if reading == "free" else float("nan")
-                key = (int(skeleton), -1.0 if reading == "first_token" else heat)
-                wanted[reading].add(key)
+                heat = float(temperature) if reading == "free" else -1.0
+                wanted[reading].add((int(skeleton), heat))
         table: dict[Reading, NDArray[np.float64]] = {}
         for reading, cells in wanted.items():
             rows = sorted(cells, key=lambda cell: (rank[cell[0]], cell[1]))
             array = np.array(rows, dtype=np.float64).reshape(-1, 2)
-            if reading == "first_token":
+            if reading != "free":
                 array[:, 1] = np.nan
             table[reading] = array
         return table
@@ -169,7 +197,7 @@ class Plan:
     def answers(self, requests: Requests) -> NDArray[np.int64]:
         """How many answers of the design each request gives; int64, shape (n,)."""
         n_skeletons, n_cells = len(self.prompts.skeletons), self.skeleton_of.shape[0]
-        if requests.reading == "first_token":
+        if requests.reading != "free":
             per_configuration = np.array([self.answers_at(float(t)) for t in self.temperature])
             weight = np.repeat(per_configuration[None, :], n_cells, axis=0)
             total = np.bincount(
@@ -183,14 +211,18 @@ class Plan:
         answers: NDArray[np.int64] = count[requests.skeleton * len(heats) + at]
         return answers.astype(np.int64)
 
-    def _prefix(self, row: int) -> tuple[str, str, str]:
+    def _prefix(self, row: int) -> tuple[str, str, str, int]:
+        """What a prompt says up to the end of its question, the question apart."""
         skeleton: Skeleton = self.prompts.skeletons[row]
-        return (skeleton.reading, skeleton.system, skeleton.before)
+        shown = int(self.prompts.presentation_of[row])
+        return (skeleton.reading, skeleton.system, skeleton.before, shown)
 
     @cached_property
     def _streams(self) -> dict[Reading, _Stream]:
         return {
-            reading: _Stream.build(table, len(self.prompts.questions), self.answers_at)
+            reading: _Stream.build(
+                table, len(self.prompts.questions), self.answers_at, self._prefix
+            )
             for reading, table in self.passes.items()
         }
 
@@ -210,40 +242,51 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Stream:
-    """The flat order of a reading's requests: skeleton, then question, then draw."""
+    """The flat order of a reading's requests: beginning, then question, then draw.
 
-    skeleton: NDArray[np.int32]  # one entry a segment
-    draws: NDArray[np.int64]  # requests a question needs in that segment
-    first_draw: NDArray[np.int64]  # where its draws start in the two arrays below
+    A prompt reads: text before the question, question, text after it. Prompts that share the text
+    before it form a segment; within it, questions come first, so that of each prompt as much is
+    shared with the one before as any order could share.
+    """
+
+    draws: NDArray[np.int64]  # requests a question needs in each segment
+    first_draw: NDArray[np.int64]  # where its draws start in the three arrays below
+    skeleton: NDArray[np.int32]
     temperature: NDArray[np.float64]
     replicate: NDArray[np.int16]
     offset: NDArray[np.int64]  # where each segment starts; one more entry than segments
 
     @classmethod
-    def build(cls, table: NDArray[np.float64], questions: int, answers_at: object) -> _Stream:
-        assert callable(answers_at)
-        skeletons: list[int] = []
+    def build(
+        cls,
+        table: NDArray[np.float64],
+        questions: int,
+        answers_at: Callable[[float], int],
+        beginning: Callable[[int], object],
+    ) -> _Stream:
         draws: list[int] = []
+        skeleton: list[int] = []
         temperature: list[float] = []
         replicate: list[int] = []
+        last: object = None
         for row, heat in table:
-            if not skeletons or skeletons[-1] != int(row):
-                skeletons.append(int(row))
+            if not draws or beginning(int(row)) != last:
+                last = beginning(int(row))
                 draws.append(0)
             repeats = 1 if np.isnan(heat) else answers_at(float(heat))
             draws[-1] += repeats
+            skeleton += [int(row)] * repeats
             temperature += [float(heat)] * repeats
             replicate += range(repeats)
         counts = np.array(draws, dtype=np.int64)
+        ends = np.cumsum(counts)
         return cls(
-            skeleton=np.array(skeletons, dtype=np.int32),
             draws=counts,
-            first_draw=np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
-            if len(counts)
-            else np.zeros(0, dtype=np.int64),
+            first_draw=ends - counts,
+            skeleton=np.array(skeleton, dtype=np.int32),
             temperature=np.array(temperature, dtype=np.float64),
             replicate=np.array(replicate, dtype=np.int16),
-            offset=np.concatenate([[0], np.cumsum(counts * questions)]).astype(np.int64),
+            offset=np.concatenate([[0], ends * questions]).astype(np.int64),
         )
 
     @property
@@ -258,7 +301,7 @@ class _Stream:
         draw += self.first_draw[segment]
         return Requests(
             reading=reading,
-            skeleton=self.skeleton[segment],
+            skeleton=self.skeleton[draw],
             question=question.astype(np.int32),
             temperature=self.temperature[draw],
             replicate=self.replicate[draw],
@@ -269,8 +312,6 @@ def build_plan(
     study: Study,
     personas: Sequence[Persona],
     questions: Sequence[Question],
-    *,
-    deterministic_at_zero: bool = True,
 ) -> Plan:
     """Expand a study into cells and passes.
 
@@ -281,8 +322,6 @@ def build_plan(
     personas, questions
         What its declarations resolve to. Without questions the passes of one question can still
         be counted.
-    deterministic_at_zero
-        Whether the engine repeats itself at temperature 0.
 
     Examples
     --------
@@ -290,17 +329,18 @@ def build_plan(
     >>> from pathlib import Path
     >>> study = load_preset("paper")
     >>> plan = build_plan(study, study.personas.resolve(Path()), ())
-    >>> len(plan.prompts.skeletons), {k: len(v) for k, v in plan.passes.items()}
+    >>> len(plan.prompts.skeletons), {k: len(v) for k, v in plan.passes.items() if len(v)}
     (642, {'first_token': 321, 'free': 963})
     """
     rows: dict[bytes, int] = {}
     skeletons: list[Skeleton] = []
     configurations = list(study.configurations())
     skeleton_of = np.empty((len(personas), len(configurations)), dtype=np.int32)
-    temperature = np.empty(len(configurations))
+    sampling: list[Sampling] = []
     for c, levels in enumerate(configurations):
         slots, settings = study.resolve(levels)
-        temperature[c] = settings.temperature
+        drawn = Sampling(settings.temperature, settings.top_k, settings.top_p, settings.min_p)
+        sampling.append(drawn.resolved())
         for p, persona in enumerate(personas):
             skeleton = build_skeleton(persona, slots, settings, study.prompt)
             row = rows.setdefault(skeleton.digest, len(skeletons))
@@ -312,6 +352,5 @@ def build_plan(
         personas=tuple(personas),
         prompts=PromptTable(tuple(skeletons), questions, study.seed),
         skeleton_of=skeleton_of,
-        temperature=temperature,
-        deterministic_at_zero=deterministic_at_zero,
+        sampling=tuple(sampling),
     )

@@ -20,7 +20,7 @@ CHARS_PER_TOKEN = 4.2
 TEMPLATE_TOKENS = 14
 # Bytes on disk per request and per generated token, measured on runs of the demo model over real
 # questions (64 other tokens are kept per single pass); per prompt, on 3.2 million of them.
-ROW_BYTES = {"first_token": 310.0, "free": 42.0}
+ROW_BYTES = {"first_token": 310.0, "cloze": 90.0, "free": 42.0}
 TEXT_BYTES_PER_TOKEN = 2.0
 PROMPT_BYTES = 4.0
 
@@ -192,9 +192,9 @@ def summarise_plan(
         replicates=study.replicates,
         answers_per_model=answers_per_model,
         answers=answers_per_model * len(models),
-        answers_per_question=answers_by_reading,
+        answers_per_question={name: count for name, count in answers_by_reading.items() if count},
         distinct_prompts_per_question=len(skeletons),
-        passes_per_question=passes,
+        passes_per_question={reading: count for reading, count in passes.items() if count},
         passes_per_model=per_model,
         passes=per_model * len(models),
         prompt_tokens_per_model=round(prompt_tokens * questions),

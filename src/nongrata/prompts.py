@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nongrata.factors import Settings
+from nongrata.factors import Reading, Settings
 from nongrata.keys import name_hash
 from nongrata.personas import Persona
 from nongrata.questions.model import Question
@@ -104,28 +104,40 @@ class Skeleton:
         Sampling parameters, without temperature.
     presentation
         How the question block is written.
+    final_letter
+        Whether the letter that ends a generated text is read as a distribution too.
+    cloze_format, cloze_score
+        For the reading ``cloze``: the text that is scored, and how; else empty.
     """
 
     system: str
     before: str
     after: str
     prefill: str
-    reading: Literal["first_token", "free"]
+    reading: Reading
     decoding: Decoding
     presentation: Presentation
+    final_letter: bool = False
+    cloze_format: str = ""
+    cloze_score: str = ""
     digest: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        content = {
+        content: dict[str, Any] = {
             "system": self.system,
             "before": self.before,
             "after": self.after,
             "prefill": self.prefill,
             "reading": self.reading,
             "presentation": asdict(self.presentation),
-            # one forward pass reads no generated token, so the length limit cannot matter to it
+            # one forward pass reads no generated token: no length limit, and its truncation is
+            # applied to what was read
             "decoding": asdict(self.decoding) if self.reading == "free" else None,
         }
+        if self.final_letter:
+            content["final_letter"] = True
+        if self.reading == "cloze":
+            content |= {"cloze_format": self.cloze_format, "cloze_score": self.cloze_score}
         text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         digest = hashlib.blake2b(text.encode(), digest_size=16, person=b"skeleton").digest()
         object.__setattr__(self, "digest", digest)
@@ -195,6 +207,9 @@ def build_skeleton(
             choice_order=settings.choice_order,
             layout=settings.layout,
         ),
+        final_letter=settings.reading == "free" and settings.final_letter == "distribution",
+        cloze_format=settings.cloze_format if settings.reading == "cloze" else "",
+        cloze_score=settings.cloze_score if settings.reading == "cloze" else "",
     )
 
 
@@ -328,6 +343,22 @@ class PromptTable:
         frame = self.skeletons[skeleton]
         user = frame.before + self.block(skeleton, question).text + frame.after
         return Messages(frame.system, user, frame.prefill, frame.decoding)
+
+    def baseline(self, skeleton: int) -> Messages:
+        """A skeleton's prompt without any question, turn by turn."""
+        frame = self.skeletons[skeleton]
+        return Messages(frame.system, frame.before + frame.after, frame.prefill, frame.decoding)
+
+    def continuations(self, skeleton: int, question: int) -> tuple[str, ...]:
+        """The answers whose likelihood the reading ``cloze`` takes, in the order shown."""
+        form = self.skeletons[skeleton].cloze_format
+        return tuple(fill(form, {"choice": text}) for text in self.options(skeleton, question))
+
+    def by_identity(self, skeleton: int, question: int) -> tuple[str, ...]:
+        """The answers of `continuations`, in the source's order."""
+        form = self.skeletons[skeleton].cloze_format
+        choices = self.questions[question].choices
+        return tuple(fill(form, {"choice": choice}) for choice in choices)
 
     def labels(self, skeleton: int, question: int) -> tuple[str, ...]:
         """The labels offered in one prompt, in the order shown."""

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from nongrata.answers import Outcome
 from nongrata.integrity import side_file_damage
-from nongrata.keys import uniforms
 from nongrata.manifest import Manifest
 from nongrata.plan import Plan
 from nongrata.rows import OUTCOMES
 from nongrata.run_folder import RunContent, duplicates, read_content
 from nongrata.store import Damage, Store
-from nongrata.temperature import answer_distribution, draw_options
+from nongrata.stored_passes import COLUMNS as PASS_COLUMNS
+from nongrata.stored_passes import StoredPasses
+from nongrata.temperature import AnswerDistribution, Sampling
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,18 +32,19 @@ MISSING = 255
 ERROR = OUTCOMES.index(Outcome.ERROR)
 UNPARSED = OUTCOMES.index(Outcome.UNPARSED)
 _COLUMNS = [
-    "key_high", "key_low", "skeleton", "question", "temperature", "replicate", "outcome", "option",
-    "label_logprobs", "other_logprobs", "tail_mass",
-]  # fmt: skip
+    *("skeleton", "question", "temperature", "replicate", "outcome", "option"),
+    *PASS_COLUMNS,
+]
 
 
 @dataclass
 class _ModelTensors:
-    """One model's answers by pass (skeleton at a temperature), replicate and question."""
+    """One model's answers by distinct cell (`Plan.cells`), replicate and question."""
 
     outcome: NDArray[np.uint8]
     option: NDArray[np.int8]
     theta: NDArray[np.float32]
+    final: NDArray[np.float32] | None
     rows: int = 0
     unknown_rows: int = 0
     twice: int = 0
@@ -68,7 +70,9 @@ def load_run(folder: str | Path, progress: Callable[[int, int], None] | None = N
         probability that the answer is right, ``nan`` where only draws are known. ``duplicate``:
         cells that send what an earlier cell sends. In cells with a theta, ``option`` is one draw
         per replicate, from the request's own random number. Replicates of a cell at temperature 0
-        of a deterministic engine repeat its one answer.
+        repeat its one answer, unless the study repeats them. ``final`` (float32, only in studies
+        with ``final_letter: distribution``): the probability that the letter of a generated text
+        is right, given the text before it; ``nan`` where no letter decided.
     """
     folder = Path(folder)
     manifest = Manifest.read(folder)
@@ -99,60 +103,71 @@ def _load_model(
     store: Store, manifest: Manifest, content: RunContent, model: str, watch: _Watch
 ) -> tuple[_ModelTensors, NDArray[np.int32]]:
     record = manifest.models.get(model)
-    plan = content.plan(
-        deterministic_at_zero=record.deterministic_at_zero if record is not None else True
-    )
-    heats, level = np.unique(plan.temperature, return_inverse=True)
-    code = plan.skeleton_of.astype(np.int64) * len(heats) + level[None, :]
-    used, pass_of = np.unique(code, return_inverse=True)
-    table = np.full(len(plan.prompts.skeletons) * len(heats), -1, dtype=np.int32)
+    vocabulary = None if record is None else record.identity.get("vocabulary_size")
+    plan = content.plan()
+    used, cell_of = np.unique(plan.cells, return_inverse=True)
+    table = np.full(len(plan.prompts.skeletons) * len(plan.samplings), -1, dtype=np.int32)
     table[used] = np.arange(len(used))
     shape = (len(used), plan.replicates, len(content.questions))
+    reads_letters = any(skeleton.final_letter for skeleton in plan.prompts.skeletons)
     tensors = _ModelTensors(
         outcome=np.full(shape, MISSING, dtype=np.uint8),
         option=np.full(shape, -1, dtype=np.int8),
         theta=np.full((shape[0], shape[2]), np.nan, dtype=np.float32),
+        final=np.full(shape, np.nan, dtype=np.float32) if reads_letters else None,
     )
-    filler = _Filler(plan, heats, table.reshape(-1, len(heats)), tensors)
+    filler = _Filler(plan, table.reshape(-1, len(plan.samplings)), vocabulary, tensors)
     for path in store.paths(model):
         before = tensors.rows
         filler.add(path)
         watch.add(tensors.rows - before)
-    return tensors, pass_of.reshape(plan.skeleton_of.shape).astype(np.int32)
+    return tensors, cell_of.reshape(plan.skeleton_of.shape).astype(np.int32)
 
 
 class _Filler:
     """Puts the rows of shards into their places."""
 
     def __init__(
-        self, plan: Plan, heats: NDArray[np.float64], table: NDArray[np.int32], into: _ModelTensors
+        self, plan: Plan, table: NDArray[np.int32], vocabulary: int | None, into: _ModelTensors
     ) -> None:
         self.plan = plan
-        self.heats = heats
-        self.table = table
+        self.table = table  # row of `into` by skeleton and sampling, -1 where there is none
+        self.vocabulary = vocabulary
         self.into = into
+        frames, questions = plan.prompts.skeletons, plan.prompts.questions
         self.skeletons = _Lookup(plan.prompts.skeleton_digests[:, 0])
         self.questions = _Lookup(plan.prompts.question_hashes)
-        self.answer = np.array([q.answer for q in plan.prompts.questions], dtype=np.int8)
-        self.options = np.array([len(q.choices) for q in plan.prompts.questions], dtype=np.int64)
+        self.answer = np.array([q.answer for q in questions], dtype=np.int8)
+        self.options = np.array([len(q.choices) for q in questions], dtype=np.int64)
+        self.is_free = np.array([frame.reading == "free" for frame in frames], dtype=np.bool_)
+        self.score = np.array([frame.cloze_score for frame in frames])
         self.repeats_zero = plan.answers_at(0.0) == 1
+        # a generated text's skeleton holds its truncation, so its temperature names its sampling
+        heats = np.array([sampling.temperature for sampling in plan.samplings])
+        self.heats, level = np.unique(heats, return_inverse=True)
+        self.by_heat = np.full((len(table), len(self.heats)), -1, dtype=np.int32)
+        for position, place in enumerate(level):
+            found = table[:, position] >= 0
+            self.by_heat[found, place] = table[found, position]
 
     def add(self, path: Path) -> None:
         import pyarrow.parquet as pq
 
-        data = pq.read_table(path, columns=_COLUMNS)
+        with path.open("rb") as handle:
+            data = pq.read_table(handle, columns=_COLUMNS)
         skeleton = self.skeletons.find(data["skeleton"].to_numpy())
         question = self.questions.find(data["question"].to_numpy())
         known = (skeleton >= 0) & (question >= 0)
         self.into.rows += len(known)
         self.into.unknown_rows += int((~known).sum())
-        exact = data["temperature"].is_null().to_numpy() if len(known) else known
         outcome = _codes(data["outcome"])
-        self._add_free(data, known & ~exact, skeleton, question, outcome)
-        for count in np.unique(self.options[question[known & exact]]):
-            which = known & exact
-            which[which] = self.options[question[which]] == count
-            self._add_exact(data, which, skeleton, question, outcome, int(count))
+        free, exact = known & self.is_free[skeleton], known & ~self.is_free[skeleton]
+        self._add_free(data, free, skeleton, question, outcome)
+        for count in np.unique(self.options[question[exact]]):
+            for score in np.unique(self.score[skeleton[exact]]):
+                which = exact & (self.options[question] == count) & (self.score[skeleton] == score)
+                if which.any():
+                    self._add_exact(data, which, skeleton, question, outcome, int(count))
 
     def _add_free(
         self,
@@ -165,21 +180,55 @@ class _Filler:
         if not which.any():
             return
         heat = data["temperature"].to_numpy()[which]
-        row = self.table[skeleton[which], np.searchsorted(self.heats, heat)]
+        place = np.minimum(np.searchsorted(self.heats, heat), len(self.heats) - 1)
+        row = np.where(self.heats[place] == heat, self.by_heat[skeleton[which], place], -1)
         replicate = data["replicate"].to_numpy()[which]
         option = data["option"].fill_null(-1).to_numpy()[which]
-        asked = question[which]
         inside = (row >= 0) & (replicate < self.into.outcome.shape[1])
-        row, replicate, option, asked = (part[inside] for part in (row, replicate, option, asked))
-        codes = outcome[which][inside]
-        place = (row, replicate, asked)
-        self.into.twice += int((self.into.outcome[place] != MISSING).sum())
-        self.into.outcome[place] = codes
-        self.into.option[place] = option
+        which = which.copy()
+        which[which] = inside
+        row, replicate, option, heat = (part[inside] for part in (row, replicate, option, heat))
+        asked, codes = question[which], outcome[which]
+        at = (row, replicate, asked)
+        self.into.twice += int((self.into.outcome[at] != MISSING).sum())
+        self.into.outcome[at] = codes
+        self.into.option[at] = option
+        self._add_final(data, which, row, replicate, asked)
         if self.repeats_zero and self.into.outcome.shape[1] > 1:
-            cold = heat[inside] == 0
+            cold = heat == 0
             self.into.outcome[row[cold], 1:, asked[cold]] = codes[cold, None]
             self.into.option[row[cold], 1:, asked[cold]] = option[cold, None]
+            if self.into.final is not None:
+                first = self.into.final[row[cold], 0, asked[cold]]
+                self.into.final[row[cold], 1:, asked[cold]] = first[:, None]
+
+    def _add_final(
+        self,
+        data: Any,
+        which: NDArray[np.bool_],
+        row: NDArray[np.int32],
+        replicate: NDArray[np.int16],
+        asked: NDArray[np.int64],
+    ) -> None:
+        """The probability that a generated text's letter is right, where it was read."""
+        if self.into.final is None:
+            return
+        has = data["label_logprobs"].is_valid().to_numpy()[which]
+        sampling_of = np.full(len(self.into.outcome), -1)
+        for position in range(self.table.shape[1]):
+            used = self.table[:, position]
+            sampling_of[used[used >= 0]] = position
+        for count in np.unique(self.options[asked[has]]):
+            for position in np.unique(sampling_of[row[has]]):
+                part = has & (self.options[asked] == count) & (sampling_of[row] == position)
+                if not part.any():
+                    continue
+                rows = np.zeros(len(which), dtype=np.bool_)
+                rows[np.flatnonzero(which)[part]] = True
+                passes = StoredPasses.read(data, rows, int(count), self.vocabulary)
+                found = passes.letters(self.plan.samplings[position])
+                right = found.options[np.arange(len(found.options)), self.answer[asked[part]]]
+                self.into.final[row[part], replicate[part], asked[part]] = right
 
     def _add_exact(
         self,
@@ -190,39 +239,56 @@ class _Filler:
         outcome: NDArray[np.uint8],
         options: int,
     ) -> None:
-        failed = outcome[which] == ERROR
-        labels = _matrix(data["label_logprobs"], which)
-        labels = labels.reshape(len(labels), options, -1)
-        others = _matrix(data["other_logprobs"], which)
-        tail = data["tail_mass"].to_numpy()[which]
-        keys = np.stack([data["key_high"].to_numpy(), data["key_low"].to_numpy()], axis=1)[which]
-        asked = question[which]
-        right = self.answer[asked]
-        for position, heat in enumerate(self.heats):
-            row = self.table[skeleton[which], position]
+        passes = StoredPasses.read(data, which, options, self.vocabulary)
+        frames, asked, failed = skeleton[which], question[which], outcome[which] == ERROR
+        for position, sampling in enumerate(self.plan.samplings):
+            row = self.table[frames, position]
             here = row >= 0
-            if not here.any():
-                continue
-            result = answer_distribution(labels[here], others[here], tail[here], float(heat))
-            if not failed.all():
-                self.into.largest_error = max(
-                    self.into.largest_error, float(result.error[~failed[here]].max(initial=0.0))
-                )
-            theta = result.options[np.arange(len(result.options)), right[here]]
-            theta[failed[here]] = np.nan
-            self.into.theta[row[here], asked[here]] = theta
-            for replicate in range(self.into.outcome.shape[1]):
-                self.into.twice += int(
-                    (self.into.outcome[row[here], replicate, asked[here]] != MISSING).sum()
-                )
-                turn = 0 if heat == 0 and self.repeats_zero else replicate
-                luck = uniforms(keys[here], float(heat), turn, self.plan.study.seed)
-                option = draw_options(result, luck)
-                codes = np.where(option < 0, UNPARSED, 0).astype(np.uint8)
-                codes[failed[here]] = ERROR
-                option[failed[here]] = -1
-                self.into.outcome[row[here], replicate, asked[here]] = codes
-                self.into.option[row[here], replicate, asked[here]] = option
+            if here.any():
+                part = passes.take(here)
+                found = self._distribution(part, sampling, frames[here], asked[here])
+                self._put(part, found, sampling, row[here], asked[here], failed[here])
+
+    def _distribution(
+        self,
+        passes: StoredPasses,
+        sampling: Sampling,
+        skeleton: NDArray[np.int64],
+        asked: NDArray[np.int64],
+    ) -> AnswerDistribution:
+        score = str(self.score[skeleton[0]])
+        if not score:
+            return passes.letters(sampling)
+        prompts = self.plan.prompts
+        size = [
+            [len(text.encode("utf-8", "surrogatepass")) for text in prompts.by_identity(s, q)]
+            for s, q in zip(skeleton.tolist(), asked.tolist(), strict=True)
+        ]
+        return passes.texts(sampling, score, np.array(size, dtype=np.float64))
+
+    def _put(
+        self,
+        passes: StoredPasses,
+        found: AnswerDistribution,
+        sampling: Sampling,
+        row: NDArray[np.int32],
+        asked: NDArray[np.int64],
+        failed: NDArray[np.bool_],
+    ) -> None:
+        into = self.into
+        error = float(found.error[~failed].max(initial=0.0))
+        into.largest_error = max(into.largest_error, error)
+        theta = found.options[np.arange(len(found.options)), self.answer[asked]]
+        theta[failed] = np.nan
+        into.theta[row, asked] = theta
+        for replicate in range(into.outcome.shape[1]):
+            into.twice += int((into.outcome[row, replicate, asked] != MISSING).sum())
+            option = passes.draw(found, sampling, replicate, self.plan.study.seed)
+            codes = np.where(option < 0, UNPARSED, 0).astype(np.uint8)
+            codes[failed] = ERROR
+            option[failed] = -1
+            into.outcome[row, replicate, asked] = codes
+            into.option[row, replicate, asked] = option
 
 
 class _Lookup:
@@ -252,19 +318,6 @@ def _codes(column: Any) -> NDArray[np.uint8]:
     )
 
 
-def _matrix(column: Any, which: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Lists of the rows wanted, padded with nan to the longest."""
-    import pyarrow as pa
-
-    lists = column.combine_chunks().filter(pa.array(which))
-    lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    flat = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float32)
-    width = int(lengths.max(initial=1))
-    result = np.full((len(lengths), max(width, 1)), np.nan, dtype=np.float32)
-    result[np.arange(result.shape[1]) < lengths[:, None]] = flat
-    return result
-
-
 def _assemble(
     plan: Plan,
     content: RunContent,
@@ -286,8 +339,12 @@ def _assemble(
         return np.stack([array.reshape(*shape, *array.shape[2:]) for array in arrays])
 
     recorded = manifest.models
+    final = {}
+    if all(tensors.final is not None for tensors, _ in built):
+        final["final"] = ((*cells, "replicate", "question"), gather(lambda t: t.final))
     dataset: xr.Dataset = xr.Dataset(
         data_vars={
+            **final,
             "option": ((*cells, "replicate", "question"), gather(lambda t: t.option)),
             "outcome": ((*cells, "replicate", "question"), gather(lambda t: t.outcome)),
             "theta": ((*cells, "question"), gather(lambda t: t.theta)),

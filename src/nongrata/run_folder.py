@@ -14,6 +14,8 @@ from nongrata.personas import Persona
 from nongrata.plan import Plan, build_plan
 from nongrata.prompts import PromptTable
 from nongrata.questions.model import QuestionSet
+from nongrata.run_files import is_file, whole_file
+from nongrata.run_path import store_errors
 from nongrata.study import Personas, Study
 from nongrata.yaml_files import dump_yaml, read_yaml, validate
 
@@ -42,14 +44,9 @@ class RunContent:
     personas: tuple[Persona, ...]
     questions: QuestionSet
 
-    def plan(self, *, deterministic_at_zero: bool = True) -> Plan:
+    def plan(self) -> Plan:
         """The passes it needs."""
-        return build_plan(
-            self.study,
-            self.personas,
-            self.questions,
-            deterministic_at_zero=deterministic_at_zero,
-        )
+        return build_plan(self.study, self.personas, self.questions)
 
 
 def study_text(study: Study, personas: tuple[Persona, ...]) -> str:
@@ -63,9 +60,10 @@ def read_content(folder: Path) -> RunContent:
     """Read what a run asks from its own files."""
     from nongrata.questions.storage import read_questions
 
-    study = validate(Study, read_yaml(folder / STUDY))
+    with store_errors(folder):
+        study = validate(Study, read_yaml(folder / STUDY))
     questions_path = folder / QUESTIONS
-    if not questions_path.is_file():
+    if not is_file(questions_path):
         raise NongrataError(
             "the run's questions are missing",
             where=questions_path,
@@ -102,17 +100,18 @@ def design_table(plan: Plan) -> Any:
 def sampling_of(plan: Plan) -> dict[str, Any]:
     """Seed, replicates and every distinct set of sampling parameters of a plan, resolved."""
     sets: list[dict[str, Any]] = []
-    for reading, table in plan.passes.items():
-        for row, heat in table:
-            decoding = asdict(plan.prompts.skeletons[int(row)].decoding)
-            one = {"reading": reading, "temperature": None if np.isnan(heat) else float(heat)}
-            one |= decoding if reading == "free" else {}
+    for column, sampling in zip(plan.skeleton_of.T, plan.sampling, strict=True):
+        for row in np.unique(column):
+            frame = plan.prompts.skeletons[int(row)]
+            one = {"reading": frame.reading, **asdict(sampling)}
+            if frame.reading == "free":
+                one |= {"max_tokens": frame.decoding.max_tokens, "stop": list(frame.decoding.stop)}
             if one not in sets:
                 sets.append(one)
     return {
         "seed": plan.study.seed,
         "replicates": plan.replicates,
-        "deterministic_at_zero": plan.deterministic_at_zero,
+        "repeat_at_zero": plan.study.repeat_at_zero,
         "parameters": sets,
         "seed_of_a_request": "(key_high xor key_low), its lowest 31 bits",
     }
@@ -124,10 +123,8 @@ def duplicates(plan: Plan) -> np.ndarray[Any, np.dtype[np.bool_]]:
     bool, shape (personas, configurations). Such a cell is a structural duplicate: its answers are
     the earlier cell's, so it is stable by construction.
     """
-    heats, level = np.unique(plan.temperature, return_inverse=True)
-    code = plan.skeleton_of.astype(np.int64) * len(heats) + level[None, :]
-    result = np.ones(code.shape, dtype=np.bool_)
-    for row, cells in enumerate(code):
+    result = np.ones(plan.cells.shape, dtype=np.bool_)
+    for row, cells in enumerate(plan.cells):
         result[row, np.unique(cells, return_index=True)[1]] = False
     return result
 
@@ -150,8 +147,6 @@ def write_prompts(path: Path, prompts: PromptTable) -> None:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    from nongrata.store import disk_error
-
     n = len(prompts.skeletons)
     frames = prompts.skeletons
     skeleton = pa.array(prompts.skeleton_digests[:, 0])
@@ -170,41 +165,38 @@ def write_prompts(path: Path, prompts: PromptTable) -> None:
         ]
     )
     at_once = max(1, _PROMPT_ROWS // n)
-    temporary = path.with_name(f"{path.name}.tmp")
-    try:
-        with pq.ParquetWriter(
-            temporary,
+    with (
+        whole_file(path) as handle,
+        pq.ParquetWriter(
+            handle,
             schema,
             compression="zstd",
             compression_level=3,
             use_dictionary=["skeleton", "question", "system", "prefill"],
             write_statistics=["question"],
-        ) as writer:
-            for start in range(0, len(prompts.questions), at_once):
-                stop = min(start + at_once, len(prompts.questions))
-                count = stop - start
-                row = np.tile(np.arange(n, dtype=np.int32), count)
-                which = np.repeat(np.arange(start, stop, dtype=np.int32), n)
-                texts = _shown_texts(blocks, prompts, row, which)
-                user = pc.binary_join_element_wise(
-                    before.take(pa.array(row)), texts, after.take(pa.array(row)), ""
+        ) as writer,
+    ):
+        for start in range(0, len(prompts.questions), at_once):
+            stop = min(start + at_once, len(prompts.questions))
+            count = stop - start
+            row = np.tile(np.arange(n, dtype=np.int32), count)
+            which = np.repeat(np.arange(start, stop, dtype=np.int32), n)
+            texts = _shown_texts(blocks, prompts, row, which)
+            user = pc.binary_join_element_wise(
+                before.take(pa.array(row)), texts, after.take(pa.array(row)), ""
+            )
+            writer.write_table(
+                pa.table(
+                    {
+                        "skeleton": skeleton.take(pa.array(row)),
+                        "question": pa.array(prompts.question_hashes[which]),
+                        "system": system.take(pa.array(row)),
+                        "user": user,
+                        "prefill": prefill.take(pa.array(row)),
+                    },
+                    schema=schema,
                 )
-                writer.write_table(
-                    pa.table(
-                        {
-                            "skeleton": skeleton.take(pa.array(row)),
-                            "question": pa.array(prompts.question_hashes[which]),
-                            "system": system.take(pa.array(row)),
-                            "user": user,
-                            "prefill": prefill.take(pa.array(row)),
-                        },
-                        schema=schema,
-                    )
-                )
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise disk_error(error, path) from error
+            )
 
 
 def _shown_texts(blocks: list[Any], prompts: PromptTable, row: Any, which: Any) -> Any:

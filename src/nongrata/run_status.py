@@ -11,7 +11,9 @@ from typing import Any
 from nongrata.integrity import side_file_damage
 from nongrata.manifest import Manifest
 from nongrata.plan import READINGS, Plan
+from nongrata.run_files import bytes_under, read_table
 from nongrata.run_folder import read_content
+from nongrata.run_path import run_path
 from nongrata.store import Damage, Store, done_keys
 
 
@@ -86,7 +88,7 @@ class RunStatus:
         ]
 
 
-def run_status(folder: Path) -> RunStatus:
+def run_status(folder: str | Path) -> RunStatus:
     """Describe a run directory from its own files.
 
     Parameters
@@ -94,6 +96,7 @@ def run_status(folder: Path) -> RunStatus:
     folder
         The run directory; it may be in use by a running process.
     """
+    folder = run_path(folder)
     manifest = Manifest.read(folder)
     content = read_content(folder)
     store = Store(folder)
@@ -101,8 +104,7 @@ def run_status(folder: Path) -> RunStatus:
     damage = (*store.damage, *side_file_damage(folder, manifest))
     twice = 0
     for spec in content.study.models:
-        record = manifest.models.get(spec.id)
-        plan = content.plan(deterministic_at_zero=record is None or record.deterministic_at_zero)
+        plan = content.plan()
         counted = _Count(plan)
         repeated = done_keys(store.paths(spec.id)).duplicates()
         twice += repeated
@@ -129,7 +131,7 @@ def run_status(folder: Path) -> RunStatus:
         damage=damage,
         notices=tuple(manifest.warnings()),
         stored_twice=twice,
-        bytes=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        bytes=bytes_under(folder),
     )
 
 
@@ -143,7 +145,7 @@ class _Count:
             digests = plan.prompts.skeleton_digests[passes.skeleton, 0]
             worth = zip(digests, passes.temperature, plan.answers(passes), strict=True)
             for digest, heat, answers in worth:
-                at = None if reading == "first_token" else float(heat)
+                at = float(heat) if reading == "free" else None
                 self._weight[int(digest), at] = int(answers)
         self.answers = 0
         self.outcomes: Counter[str] = Counter()
@@ -152,10 +154,9 @@ class _Count:
 
     def add(self, path: Path) -> None:
         import pyarrow.compute as pc
-        import pyarrow.parquet as pq
 
         names = ["skeleton", "temperature", "outcome", "prompt_tokens", "cached_tokens"]
-        table = pq.read_table(path, columns=names)
+        table = read_table(path, names)
         groups = table.group_by(["skeleton", "temperature"]).aggregate([([], "count_all")])
         for row in groups.to_pylist():
             weight = self._weight.get((row["skeleton"], row["temperature"]), 0)

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from nongrata.asking import Asking, Watcher
+from nongrata.asking import Asking, Watcher, refuse_what_it_cannot
 from nongrata.engines import open_engine
 from nongrata.engines.base import Engine
 from nongrata.errors import NongrataError
@@ -16,7 +16,7 @@ from nongrata.loading import LoadedStudy
 from nongrata.manifest import FILE as MANIFEST
 from nongrata.manifest import ModelRecord, Session, environment, now
 from nongrata.missing import Missing
-from nongrata.model_specs import LlamaCppSpec, ModelSpec
+from nongrata.model_specs import ModelSpec
 from nongrata.personas import persona_warnings
 from nongrata.plan import Plan
 from nongrata.resume import open_run
@@ -120,11 +120,13 @@ def run_study(
 
 def _refuse_unpinned(loaded: LoadedStudy) -> None:
     for position, spec in enumerate(loaded.study.models):
-        if isinstance(spec, LlamaCppSpec) and spec.hub is not None and spec.hub.revision is None:
+        place = spec.unpinned()
+        if place is not None:
             raise NongrataError(
                 f"the model '{spec.id}' has no revision",
-                where=loaded.document.where(["models", position, "hub", "revision"]),
-                fix=f"pin it: --set models.{spec.id}.hub.revision=COMMIT (40 hexadecimal digits)",
+                where=loaded.document.where(["models", position, *place]),
+                fix=f"pin it: --set models.{spec.id}.{'.'.join(place)}=COMMIT "
+                "(40 hexadecimal digits)",
             )
 
 
@@ -189,7 +191,7 @@ class _Run:
         self.manifest.write(self.folder)
         before = self.store.rows()
         try:
-            errors = sum(self._run_model(spec, session) for spec in plan.study.models)
+            errors = sum(self._run_model(spec, plan, session) for spec in plan.study.models)
         finally:
             session.ended = now()
             self.manifest.write(self.folder)
@@ -244,7 +246,7 @@ class _Run:
         write_prompts(path, plan.prompts)
         self.manifest.prompts = {"content": content, "bytes": path.stat().st_size, "prompts": n}
 
-    def _run_model(self, spec: ModelSpec, session: Session) -> int:
+    def _run_model(self, spec: ModelSpec, plan: Plan, session: Session) -> int:
         """Answer what one model has not answered; return the number of errors."""
         done = done_keys(self.store.paths(spec.id))
         if done.duplicates():
@@ -255,17 +257,14 @@ class _Run:
             )
         record = self.manifest.models.get(spec.id)
         if record is not None:
-            plan = self.content.plan(deterministic_at_zero=record.deterministic_at_zero)
             missing = Missing(plan, bytes.fromhex(record.digest), done)
             self._refuse_foreign(spec, missing, done)
             if missing.total == 0:
                 self.watcher.note(f"{spec.id}: complete, nothing to ask")
                 return 0
-        plan = self.content.plan(deterministic_at_zero=True)
         with open_engine(spec, plan, self.loaded.base, notify=self.watcher.note) as engine:
             self._record(spec, engine)
-            if not engine.capabilities.deterministic_at_zero:
-                plan = self.content.plan(deterministic_at_zero=False)
+            refuse_what_it_cannot(engine, plan, spec.id)
             digest = model_digest(engine.identity)
             missing = Missing(plan, digest, done)
             self._refuse_foreign(spec, missing, done)

@@ -147,6 +147,10 @@ class Study(StrictModel):
     replicates: int = Field(
         default=1, ge=1, le=10_000, description="Repeats of every cell that draws at random."
     )
+    repeat_at_zero: bool = Field(
+        default=False,
+        description="Repeat cells at temperature 0 too, as a check that the engine repeats itself.",
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -288,16 +292,8 @@ class Study(StrictModel):
             slots |= level.slots
             values |= level.set
         settings = Settings.model_validate(values)
-        if settings.reading == "first_token":
-            if settings.temperature > 1:
-                raise ValueError(
-                    "reading: first_token is computed for temperatures up to 1; use reading: free"
-                )
-            if settings.top_k or settings.top_p < 1 or settings.min_p:
-                raise ValueError(
-                    "reading: first_token does not yet apply top_k, top_p or min_p; switch them "
-                    "off (0, 1, 0) or use reading: free"
-                )
+        if settings.temperature == 0:  # the most probable token is drawn, so nothing is left out
+            settings = settings.model_copy(update={"top_k": 0, "top_p": 1.0, "min_p": 0.0})
         return slots, settings
 
 

@@ -57,8 +57,9 @@ def test_scores_are_sorted_into_labels_others_and_the_rest(engine: LlamaCppEngin
     p = np.exp(scores.label_logprobs.astype(float))
     assert p.shape == (2, 3, 2)
     np.testing.assert_allclose(p[:, :2, 0], [[0.4, 0.2]] * 2, rtol=1e-6)
-    assert np.isnan(p[:, 2]).all()  # C was not returned
-    assert np.isnan(p[:, :, 1]).all()  # " A" is no single token here
+    assert np.isnan(p[:, 2, 0]).all()  # C was not returned
+    assert (p[:, 2, 1] == 0).all()  # and there is no token ' C'
+    assert (p[:, :, 1] == 0).all()  # " A" is no single token here
     np.testing.assert_allclose(np.exp(scores.other_logprobs[:, :3]), [[0.2, 0.1, 0.05]] * 2, 1e-6)
     assert np.isnan(scores.other_logprobs[:, 3:]).all()
     np.testing.assert_allclose(scores.tail_mass, 0.05)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from nongrata.plan import Plan, Reading, Requests, build_plan
 from nongrata.questions.model import Question
 from nongrata.store import DoneKeys
 from nongrata.study import Study
-from nongrata.temperature import answer_distribution
+from nongrata.temperature import Sampling, answer_distribution
 from studies import SIMULATED, small_study
 
 QUESTIONS = [
@@ -165,3 +166,72 @@ def test_it_is_marked_as_no_model() -> None:
     _, engine = whole_batch(plan, "free")
     assert not engine.capabilities.is_model
     assert "no model" in engine.provenance["note"]
+
+
+def test_an_option_is_as_likely_as_a_text_as_by_its_label() -> None:
+    plan = plan_with(SIMULATED)
+    batch, engine = whole_batch(plan, "first_token")
+    assert engine.capabilities.likelihoods
+    by_label, by_text = engine.score(batch), engine.likelihoods(batch)
+    np.testing.assert_allclose(
+        by_text.option_logprobs, by_label.label_logprobs[:, :, 0], rtol=1e-5, equal_nan=True
+    )
+    widths = np.array([len(QUESTIONS[q].choices) for q in batch.question])
+    offered = np.arange(4) < widths[:, None]
+    np.testing.assert_array_equal(by_text.option_tokens, offered)
+    np.testing.assert_array_equal(np.isnan(by_text.option_logprobs), ~offered)
+    expected = np.where(offered, (0.95 / widths)[:, None], np.nan)
+    np.testing.assert_allclose(np.exp(by_text.baseline_logprobs), expected)
+
+
+def test_an_impossible_option_is_not_an_absent_one() -> None:
+    plan = plan_with({"id": "sim", "engine": "simulated", "ability": 2000.0, "question_sd": 0.0})
+    batch, engine = whole_batch(plan, "first_token")
+    logs = engine.score(batch).label_logprobs[:, :, 0]
+    three = np.array([len(QUESTIONS[q].choices) == 3 for q in batch.question])
+    assert np.isnan(logs[three, 3]).all()
+    assert not np.isnan(logs[three, :3]).any()
+    assert np.isneginf(logs[three, :3]).sum() == 2 * three.sum()
+    assert not np.isnan(logs[~three]).any()
+
+
+def test_every_token_is_returned_so_the_rest_is_empty_at_any_temperature() -> None:
+    plan = plan_with(SIMULATED)
+    batch, engine = whole_batch(plan, "first_token")
+    assert engine.score(batch).tail_logsums is None
+    sums = engine.score(replace(batch, heats=(0.5, 2.0))).tail_logsums
+    assert sums.shape == (len(batch), 2)
+    assert np.isneginf(sums).all()
+
+
+def test_truncated_sampling_follows_the_truncated_distribution() -> None:
+    flat = {"id": "sim", "engine": "simulated", "ability": 0.6, "position_bias": [0.5, 0.2]}
+    factors = small_study()["factors"]
+    factors[1]["levels"][1]["set"] = {"top_p": 0.8, "min_p": 0.3}
+    plan = plan_with(flat, factors=factors, replicates=60)
+    asked, engine = whole_batch(plan, "free")
+    asked = part_of(asked, np.flatnonzero(asked.temperature == 1))
+    # scores know no truncation, so the same prompt's untruncated distribution is at hand
+    scores = engine.score(replace(asked, reading="first_token"))
+    theta = answer_distribution(
+        scores.label_logprobs,
+        scores.other_logprobs,
+        scores.tail_mass,
+        Sampling(1.0, top_p=0.8, min_p=0.3),
+    )
+    made = engine.generate(asked)
+    letters = np.array(["ABCDEF".find(_letter(text)) for text in made.texts])[made.text]
+    chance = theta.options[np.arange(len(asked)), letters]
+    assert chance.min() > 0  # nothing that is cut off is drawn
+    assert (theta.options == 0).any()
+    drawn = np.bincount(letters, minlength=4)
+    expected = theta.options.sum(axis=0)
+    assert np.abs(drawn - expected).max() < 5 * np.sqrt(expected.max())
+
+
+def test_nothing_is_kept_so_everything_is_forgotten() -> None:
+    plan = plan_with(SIMULATED)
+    batch, engine = whole_batch(plan, "free")
+    before = engine.generate(batch)
+    assert engine.forget()
+    np.testing.assert_array_equal(engine.generate(batch).text, before.text)

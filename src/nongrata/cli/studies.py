@@ -153,6 +153,7 @@ def _plan_table(summary: Any) -> Table:
     table.add_row("distinct prompts a question", f"{summary.distinct_prompts_per_question:,}", "")
     names = {
         "first_token": "single passes a question (serve all temperatures)",
+        "cloze": "likelihoods a question (serve all temperatures)",
         "free": "generations a question",
     }
     for reading, passes in summary.passes_per_question.items():

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nongrata.engines.base import Batch, Capabilities, Engine, Generations, Scores
-from nongrata.model_specs import LlamaCppSpec, ModelSpec, SimulatedSpec
+from nongrata.engines.base import Batch, Capabilities, Engine, Generations, Likelihoods, Scores
+from nongrata.model_specs import (
+    LlamaCppSpec,
+    ModelSpec,
+    OpenAISpec,
+    SimulatedSpec,
+    TransformersSpec,
+    VllmSpec,
+)
 from nongrata.plan import Plan
 from nongrata.prompts import Messages
 
@@ -15,6 +22,7 @@ __all__ = [
     "Capabilities",
     "Engine",
     "Generations",
+    "Likelihoods",
     "Scores",
     "open_engine",
     "rendered_prompts",
@@ -41,7 +49,18 @@ def open_engine(
         from nongrata.engines.simulated import SimulatedEngine
 
         return SimulatedEngine(spec, plan)
-    assert isinstance(spec, LlamaCppSpec)
+    if isinstance(spec, TransformersSpec):
+        from nongrata.engines.transformers import TransformersEngine
+
+        return TransformersEngine.open(spec, base, notify=notify)
+    if isinstance(spec, VllmSpec):
+        from nongrata.engines.vllm import VllmEngine
+
+        return VllmEngine.open(spec, base, notify=notify)
+    if isinstance(spec, OpenAISpec):
+        from nongrata.engines.openai import OpenAIEngine
+
+        return OpenAIEngine.open(spec, base, notify=notify)
     from nongrata.engines.llamacpp import LlamaCppEngine
 
     return LlamaCppEngine.open(spec, base, notify=notify)

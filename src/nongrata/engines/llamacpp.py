@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from nongrata.engines.base import Batch, Capabilities, Generations, Reading, Scores, Tick
+from nongrata.engines.base import Batch, Capabilities, Generations, Likelihoods, Scores, Tick
 from nongrata.engines.chat_template import ChatTemplate
 from nongrata.engines.file_cache import cache_folder, remembered_sha256
 from nongrata.engines.gguf_files import GgufMetadata, f32_copy, read_metadata
@@ -34,6 +34,7 @@ from nongrata.engines.llamacpp_server import LlamaServer, OpenServer, Server, im
 from nongrata.engines.model_files import ModelFile, locate_model
 from nongrata.engines.prompt_tokens import PromptTokenizer, Vocabulary
 from nongrata.errors import NongrataError
+from nongrata.factors import Reading
 from nongrata.model_specs import LlamaCppSpec
 from nongrata.prompts import Decoding, Messages
 
@@ -104,6 +105,7 @@ class LlamaCppEngine:
             "label_variants": list(spec.label_variants),
             "label_tokens": self._labels.listed(_LISTED_LABELS),
             "n_probs": spec.n_probs,
+            "vocabulary_size": len(self._metadata.fields.get("tokenizer.ggml.tokens", ())),
             "samplers": list(SAMPLER_ORDER),
             "samplers_off": dict(NEUTRAL_SAMPLERS),
         }
@@ -223,13 +225,28 @@ class LlamaCppEngine:
         finished = self._answer(calls, errors, tick, "free")
         return collect_generations(len(batch), finished, errors)
 
+    def likelihoods(self, batch: Batch, tick: Tick | None = None) -> Likelihoods:  # noqa: ARG002
+        """Refuse: llama.cpp's server does not tell the probability of a given text."""
+        raise NongrataError(
+            "llama.cpp's server gives no likelihood of a given text, which reading: cloze needs",
+            where=f"models.{self._spec.id}",
+            fix="use engine: transformers or vllm",
+        )
+
+    def forget(self) -> bool:
+        """Drop all cached prompts, by starting the servers anew."""
+        context = self._context
+        self._stop()
+        self._start(context)
+        return True
+
     def _calls(self, batch: Batch) -> tuple[list[Call], dict[int, str]]:
         """The requests to send, and why the others are not sent."""
         calls: list[Call] = []
         errors: dict[int, str] = {}
-        known: dict[tuple[int, int], tuple[tuple[int, ...], Decoding] | str] = {}
+        known: dict[tuple[int, int, str], tuple[tuple[int, ...], Decoding] | str] = {}
         for i in range(len(batch)):
-            place = (int(batch.skeleton[i]), int(batch.question[i]))
+            place = batch.same_prompt(i)
             if place not in known:
                 messages = batch.messages(i)
                 try:

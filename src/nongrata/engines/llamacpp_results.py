@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,56 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongrata.engines.base import Generations, Scores
+from nongrata.engines.label_tokens import LabelTokens, prompt_digest
 from nongrata.engines.llamacpp_calls import Finished
-from nongrata.engines.prompt_tokens import Vocabulary
-from nongrata.errors import NongrataError
+
+__all__ = ["LabelTokens", "collect_generations", "collect_scores", "prompt_digest"]
 
 # On the demo's prompts, temperature 0.5 is then known to 1e-4 at worst (16 of them: 2e-3).
 _OTHERS = 64
-
-
-class LabelTokens:
-    """Which tokens choose a label: the spellings of it that are one token.
-
-    Parameters
-    ----------
-    vocabulary
-        The model's tokens.
-    variants
-        Spellings, such as ``"{label}"`` and ``" {label}"``.
-
-    Examples
-    --------
-    >>> vocabulary = Vocabulary(["A", "\u0120A", "B"], [1, 1, 1], "gpt2")
-    >>> LabelTokens(vocabulary, ("{label}", " {label}")).of("B")
-    (2, None)
-    """
-
-    def __init__(self, vocabulary: Vocabulary, variants: Sequence[str]) -> None:
-        self._vocabulary = vocabulary
-        self._known: dict[str, tuple[int | None, ...]] = {}
-        self.variants = tuple(variants)
-
-    def of(self, label: str) -> tuple[int | None, ...]:
-        """The token of each spelling; None where it is not one token."""
-        if label not in self._known:
-            spellings = (variant.replace("{label}", label) for variant in self.variants)
-            self._known[label] = tuple(self._vocabulary.id_of(text) for text in spellings)
-        return self._known[label]
-
-    def listed(self, labels: Sequence[str]) -> dict[str, list[int | None]]:
-        """The tokens of some labels, as JSON values."""
-        return {label: list(self.of(label)) for label in labels}
-
-    def require(self, labels: Sequence[Sequence[str]]) -> None:
-        """Refuse labels that no single token spells."""
-        for label in dict.fromkeys(label for offered in labels for label in offered):
-            if all(token is None for token in self.of(label)):
-                raise NongrataError(
-                    f"no single token of this model spells the label {label!r}, so it cannot be "
-                    "read from next-token probabilities",
-                    fix="set reading: free, or use other labels or label_variants",
-                )
 
 
 def collect_scores(
@@ -86,7 +42,9 @@ def collect_scores(
         chosen: set[int] = set()
         for j, label in enumerate(labels[i]):
             for k, token in enumerate(tokens.of(label)):
-                if token is not None and token in returned:
+                if token is None:
+                    label_logprobs[i, j, k] = -np.inf
+                elif token in returned:
                     label_logprobs[i, j, k] = returned[token]
                     chosen.add(token)
         others = sorted((p for t, p in returned.items() if t not in chosen), reverse=True)
@@ -158,18 +116,6 @@ class _Counts:
         self.prompt[i] = len(result.tokens)
         self.cached[i] = int(result.answer.get("timings", {}).get("cache_n", 0))
         self.digest[i] = prompt_digest(result.tokens)
-
-
-def prompt_digest(tokens: Sequence[int]) -> int:
-    """64-bit hash of token ids.
-
-    Examples
-    --------
-    >>> prompt_digest((1, 2)) == prompt_digest((2, 1))
-    False
-    """
-    data = np.asarray(tokens, dtype="<i4").tobytes()
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
 def _returned(answer: Mapping[str, Any]) -> dict[int, float]:

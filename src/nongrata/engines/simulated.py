@@ -14,10 +14,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nongrata.engines.base import Batch, Capabilities, Generations, Scores, Tick
+from nongrata.engines.base import Batch, Capabilities, Generations, Likelihoods, Scores, Tick
 from nongrata.keys import mix, name_hash, uniforms
 from nongrata.model_specs import SimulatedSpec
 from nongrata.plan import Plan
+from nongrata.truncation import Known, truncate
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +27,7 @@ _UNPARSED = "It depends on several things."
 _CUT = "Let me think about this step by step. First of all, the"
 _STYLES = ("A", "a", "1")
 _PLACES = 26
+_NO_CUT = (0, 1.0, 0.0)
 
 
 class SimulatedEngine:
@@ -40,13 +42,15 @@ class SimulatedEngine:
     """
 
     kind = "simulated"
-    capabilities = Capabilities(label_logprobs="full", deterministic_at_zero=True, is_model=False)
+    capabilities = Capabilities(
+        label_logprobs="full", deterministic_at_zero=True, is_model=False, likelihoods=True
+    )
 
     def __init__(self, spec: SimulatedSpec, plan: Plan) -> None:
         self.spec = spec
         self.block = spec.block
         truth = spec.model_dump(mode="json", exclude={"id", "delay", "block"})
-        self.identity: Mapping[str, Any] = {"engine": self.kind, "version": 1, "truth": truth}
+        self.identity: Mapping[str, Any] = {"engine": self.kind, "version": 2, "truth": truth}
         self.provenance: Mapping[str, Any] = {"note": "simulated answers; no model was asked"}
         self._prompts = plan.prompts
         factors = [factor.name for factor in plan.study.factors]
@@ -62,6 +66,9 @@ class SimulatedEngine:
         self._style = np.array(
             [_STYLES.index(skeleton.presentation.labels) for skeleton in plan.prompts.skeletons]
         )
+        self._cuts = [
+            (d.top_k, d.top_p, d.min_p) for d in (s.decoding for s in plan.prompts.skeletons)
+        ]
         self._texts = _texts()
 
     def _effect(self, persona: str, factors: list[str], levels: tuple[str | None, ...]) -> float:
@@ -103,13 +110,8 @@ class SimulatedEngine:
 
     def score(self, batch: Batch, tick: Tick | None = None) -> Scores:
         """The truth's next-token distribution; mass outside the labels is the unparsed rate."""
-        probability = _softmax(self._scores(batch)) * (1 - self.spec.unparsed)
-        n = len(batch)
-        with np.errstate(divide="ignore"):
-            labels = np.log(
-                probability, out=np.full_like(probability, np.nan), where=probability > 0
-            )
-            other = np.full((n, 1), np.log(self.spec.unparsed) if self.spec.unparsed else np.nan)
+        labels, n = self._option_logprobs(batch), len(batch)
+        other = np.full((n, 1), np.log(self.spec.unparsed) if self.spec.unparsed else np.nan)
         self._pretend(n, tick)
         zeros = np.zeros(n, dtype=np.int32)
         return Scores(
@@ -120,14 +122,48 @@ class SimulatedEngine:
             cached_tokens=zeros,
             prompt_digest=np.zeros(n, dtype=np.uint64),
             errors=self._errors(batch),
+            # every token there is was returned
+            tail_logsums=np.full((n, len(batch.heats)), -np.inf) if batch.heats else None,
         )
+
+    def likelihoods(self, batch: Batch, tick: Tick | None = None) -> Likelihoods:
+        """The truth's probability of each option, as if its text were one token.
+
+        Without the question no option is likelier than another.
+        """
+        options, n = self._option_logprobs(batch), len(batch)
+        offered = ~np.isnan(options)
+        share = (1 - self.spec.unparsed) / offered.sum(axis=1, keepdims=True)
+        self._pretend(n, tick)
+        zeros = np.zeros(n, dtype=np.int32)
+        return Likelihoods(
+            option_logprobs=options,
+            baseline_logprobs=np.where(offered, np.log(share), np.nan),
+            option_tokens=offered.astype(np.int32),
+            prompt_tokens=zeros,
+            cached_tokens=zeros,
+            prompt_digest=np.zeros(n, dtype=np.uint64),
+            errors=self._errors(batch),
+        )
+
+    def forget(self) -> bool:
+        """Nothing is kept from one request to the next, so nothing is left to forget."""
+        return True
+
+    def _option_logprobs(self, batch: Batch) -> Floats:
+        """Log-probability of each option, shape (n, options); ``nan`` where there is none."""
+        scores = self._scores(batch)
+        probability = _softmax(scores) * (1 - self.spec.unparsed)
+        with np.errstate(divide="ignore"):
+            logs = np.log(probability)
+        result: Floats = np.where(np.isneginf(scores), np.nan, logs)
+        return result
 
     def generate(self, batch: Batch, tick: Tick | None = None) -> Generations:
         """Texts that declare an option drawn at each request's temperature, or fail to."""
         spec, n = self.spec, len(batch)
-        place = _draw_option(
-            self._scores(batch), batch.temperature, uniforms(batch.key, 0.0, 1, spec.seed)
-        )
+        scores = self._truncated(self._scores(batch), batch)
+        place = _draw_option(scores, batch.temperature, uniforms(batch.key, 0.0, 1, spec.seed))
         text = self._style[batch.skeleton] * _PLACES + place
         luck = uniforms(batch.key, 0.0, 2, spec.seed) - spec.error
         last = len(self._texts)
@@ -146,6 +182,17 @@ class SimulatedEngine:
             prompt_digest=np.zeros(n, dtype=np.uint64),
             errors=self._errors(batch),
         )
+
+    def _truncated(self, scores: Floats, batch: Batch) -> Floats:
+        """The logits, ``-inf`` for options that top-k, top-p and min-p leave out."""
+        for cut in set(self._cuts) - {_NO_CUT}:
+            cuts = np.array([cut == other for other in self._cuts])
+            rows = np.flatnonzero(cuts[batch.skeleton] & (batch.temperature > 0))
+            weights = _softmax(scores[rows] / batch.temperature[rows, None])
+            there, none = weights > 0, np.zeros(len(rows))
+            kept = truncate(Known(weights, there, there, none, none, none), *cut)
+            scores[rows] = np.where(kept.certain, scores[rows], -np.inf)
+        return scores
 
     def _pretend(self, requests: int, tick: Tick | None) -> None:
         """Take the time that the truth says, and report progress."""
