@@ -149,3 +149,27 @@ def test_what_an_engine_cannot_do_is_refused_before_anything_is_asked(
         values["factors"].pop()
     with pytest.raises(NongrataError, match=says):
         run_study(loaded(values), tmp_path / "run", Silent())
+
+
+def test_a_slice_of_the_papers_answer_only_half_takes_as_many_passes_as_planned(
+    tmp_path: Path,
+) -> None:
+    from nongrata.loading import load_study
+    from nongrata.plan_summary import plan_study, summarise_plan
+    from nongrata.run_status import run_status
+
+    values = load_study("paper", ["replicates=5"]).study.model_dump(mode="json")
+    values["models"] = [SIMULATED | {"id": "sim", "factor_sd": {}}]
+    values["questions"] = small_study()["questions"]
+    formats = values["factors"][1]["levels"]
+    values["factors"][1]["levels"] = [x for x in formats if x["id"].startswith("answer")]
+    study = loaded(values)
+    plan, questions, mean_chars, known = plan_study(study, limit=3)
+    planned = summarise_plan(plan, questions, mean_chars, questions_known=known)
+    assert planned.passes_per_question == {"first_token": 321}
+    assert planned.answers_per_question == {"first_token": 3_608}
+    summary = run_study(study, tmp_path / "run", Silent(), limit=3)
+    assert (summary.requests, summary.answers) == (321 * 3, 3_608 * 3)
+    assert run_status(tmp_path / "run").complete
+    data = load_run(tmp_path / "run")
+    assert int((data.outcome != 255).sum()) == 41 * 4 * 2 * 3 * 5 * 3

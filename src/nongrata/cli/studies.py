@@ -158,7 +158,8 @@ def _plan_table(summary: Any) -> Table:
     }
     for reading, passes in summary.passes_per_question.items():
         answers = summary.answers_per_question[reading]
-        table.add_row(names[reading], f"{passes:,} for {answers:,} answers", "")
+        fewer = f" ({answers / passes:.1f} times fewer)" if answers > passes else ""
+        table.add_row(names[reading], f"{passes:,} for {answers:,} answers{fewer}", "")
     row("passes", summary.passes_per_model)
     row("prompt tokens, about", summary.prompt_tokens_per_model)
     row("generated tokens, at most", summary.completion_tokens_per_model)
