@@ -219,6 +219,8 @@ def _distribution(
         "other_logprobs": _lists(result.other_logprobs, ~np.isnan(result.other_logprobs)),
         "tail_mass": pa.array(result.tail_mass),
     }
+    if result.least_returned is not None:
+        columns["least_returned"] = pa.array(result.least_returned)
     if result.tail_logsums is not None and heats:
         every = np.ones((n, len(heats)), dtype=np.bool_)
         columns["tail_heats"] = _lists(np.tile(np.array(heats), (n, 1)), every)
@@ -313,6 +315,7 @@ COLUMNS: Mapping[str, str] = {
     "label_logprobs": "list<float>",
     "other_logprobs": "list<float>",
     "tail_mass": "float64",
+    "least_returned": "float32",
     "tail_heats": "list<double>",
     "tail_logsums": "list<double>",
     "baseline_logprobs": "list<float>",
@@ -335,6 +338,7 @@ def _ordered(columns: dict[str, Any], n: int) -> Any:
         "int32": pa.int32(),
         "int8": pa.int8(),
         "float64": pa.float64(),
+        "float32": pa.float32(),
     }
     return pa.table(
         {

@@ -19,8 +19,8 @@ from nongrata.temperature import AnswerDistribution, Sampling, answer_distributi
 Floats = NDArray[np.float64]
 
 COLUMNS = (
-    "key_high", "key_low", "label_logprobs", "other_logprobs", "tail_mass", "tail_heats",
-    "tail_logsums", "baseline_logprobs", "option_tokens",
+    "key_high", "key_low", "label_logprobs", "other_logprobs", "tail_mass", "least_returned",
+    "tail_heats", "tail_logsums", "baseline_logprobs", "option_tokens",
 )  # fmt: skip
 """Columns of a shard that `StoredPasses.read` needs."""
 
@@ -36,7 +36,7 @@ class StoredPasses:
     labels
         Log-probabilities by option and variant, shape (n, options, variants); for ``cloze`` the
         log-likelihood of each option's text.
-    others, tail
+    others, tail, least_returned
         As in `nongrata.temperature.answer_distribution`.
     heats, logsums
         Temperatures, and the sums over unseen tokens at them, shape (n, heats); ``nan`` where not
@@ -51,6 +51,7 @@ class StoredPasses:
     labels: NDArray[np.float32]
     others: NDArray[np.float32]
     tail: Floats
+    least_returned: Floats
     heats: Floats
     logsums: Floats
     baseline: NDArray[np.float32]
@@ -70,6 +71,7 @@ class StoredPasses:
             labels=_matrix(table["label_logprobs"], which, options).reshape(n, options, -1),
             others=_matrix(table["other_logprobs"], which),
             tail=table["tail_mass"].to_numpy()[which],
+            least_returned=table["least_returned"].to_numpy()[which].astype(np.float64),
             heats=heats,
             logsums=_matrix(table["tail_logsums"], which, dtype=np.float64),
             baseline=_matrix(table["baseline_logprobs"], which, options),
@@ -87,11 +89,15 @@ class StoredPasses:
             listed = [np.nan if value is None else value for value in row[name] or ()]
             return np.array(listed, dtype=dtype)[None, :]
 
+        def one(name: str) -> Floats:
+            return np.array([np.nan if row[name] is None else row[name]], dtype=np.float64)
+
         return cls(
             keys=np.array([[row["key_high"], row["key_low"]]], dtype=np.uint64),
             labels=values("label_logprobs").reshape(1, options, -1),
             others=values("other_logprobs"),
-            tail=np.array([np.nan if row["tail_mass"] is None else row["tail_mass"]]),
+            tail=one("tail_mass"),
+            least_returned=one("least_returned"),
             heats=values("tail_heats", np.float64),
             logsums=values("tail_logsums", np.float64),
             baseline=values("baseline_logprobs"),
@@ -108,6 +114,7 @@ class StoredPasses:
             self.labels[which],
             self.others[which],
             self.tail[which],
+            self.least_returned[which],
             self.heats[which],
             self.logsums[which],
             self.baseline[which],
@@ -132,6 +139,7 @@ class StoredPasses:
             sampling,
             tail_logsum=logsum,
             vocabulary=self.vocabulary,
+            least_returned=self.least_returned,
         )
 
     def texts(self, sampling: Sampling, score: str, option_bytes: Floats) -> AnswerDistribution:

@@ -83,6 +83,7 @@ def answer_distribution(
     *,
     tail_logsum: Floats | None = None,
     vocabulary: int | None = None,
+    least_returned: Floats | None = None,
 ) -> AnswerDistribution:
     """Distribution over the options under one sampling.
 
@@ -109,6 +110,9 @@ def answer_distribution(
     vocabulary
         Number of the model's tokens. Needed for temperatures above 1 where `tail_logsum` is not
         known.
+    least_returned
+        Log-probability that no label exceeds that was not returned, shape (n,); ``nan`` or None:
+        that of the least of `others`.
 
     Examples
     --------
@@ -144,9 +148,14 @@ def answer_distribution(
     low, high = _unseen(tail_log, least, power, top, known, tail_logsum, vocabulary)
     missing = np.isnan(labels).sum(axis=2)
     most = np.minimum(np.exp((least - top) * power), high)  # of one unseen token
+    hidden = most
+    if least_returned is not None:
+        told = np.where(np.isnan(least_returned), least, np.minimum(least, least_returned))
+        hidden = np.minimum(np.exp((told - top) * power), high)
+    label_of_these = missing * hidden[:, None]
     if sampling.truncates:
-        return _truncated(label_weights, other_weights, most, low, high, missing, sampling)
-    return _whole(label_weights.sum(axis=2), other_weights.sum(axis=1), most, low, high, missing)
+        return _truncated(label_weights, other_weights, most, low, high, label_of_these, sampling)
+    return _whole(label_weights.sum(axis=2), other_weights.sum(axis=1), low, high, label_of_these)
 
 
 def _unseen(
@@ -186,16 +195,14 @@ def _unseen(
 
 
 def _whole(
-    labels: Floats,
-    others: Floats,
-    most: Floats,
-    low: Floats,
-    high: Floats,
-    missing: NDArray[np.int64],
+    labels: Floats, others: Floats, low: Floats, high: Floats, missing: Floats
 ) -> AnswerDistribution:
-    """Nothing is left out: intervals of w / (all known w + U), U in [low, high]."""
+    """Nothing is left out: intervals of w / (all known w + U), U in [low, high].
+
+    `missing` is the most that the spellings of each label can weigh that were not returned.
+    """
     seen = labels.sum(axis=1) + others
-    hidden = np.minimum(missing * most[:, None], high[:, None])
+    hidden = np.minimum(missing, high[:, None])
     floor = np.maximum(seen[:, None] + np.maximum(low[:, None], hidden), 1e-300)
     least = labels / np.maximum(seen + high, 1e-300)[:, None]
     return _middle(least, (labels + hidden) / floor)
@@ -207,7 +214,7 @@ def _truncated(
     most: Floats,
     low: Floats,
     high: Floats,
-    missing: NDArray[np.int64],
+    missing: Floats,
     sampling: Sampling,
 ) -> AnswerDistribution:
     n, options, variants = labels.shape
@@ -220,7 +227,7 @@ def _truncated(
     # a token that is only perhaps kept adds itself to what is surely kept
     at_most = perhaps / np.maximum(floor[:, None] + perhaps - surely, 1e-300)
     at_least = surely / ceiling[:, None]
-    hidden = np.minimum(missing * most[:, None], kept.high[:, None])
+    hidden = np.minimum(missing, kept.high[:, None])
     hidden = hidden / np.maximum(floor[:, None] + np.maximum(hidden - kept.low[:, None], 0), 1e-300)
     shape = (n, options, variants)
     most_of = at_most[:, : options * variants].reshape(shape).sum(axis=2) + hidden

@@ -83,7 +83,7 @@ def test_a_score_request_leaves_nothing_to_the_server(
     engine.score(batch([messages("Q")]))
     (sent,) = [request for server in servers for request in server.requests]
     assert sent["n_predict"] == 1
-    assert sent["n_probs"] == 200
+    assert sent["n_probs"] == 1000
     assert sent["samplers"] == ["temperature"]
     assert sent["repeat_penalty"] == 1.0
     assert sent["dry_multiplier"] == 0.0

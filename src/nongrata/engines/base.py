@@ -155,6 +155,9 @@ class Scores:
     tail_logsums
         ``log(sum of p ** (1 / T))`` over the tokens of `tail_mass`, for each T of the batch's
         `heats`; float64, shape (n, heats). None if the engine does not see those tokens.
+    least_returned
+        Log-probability that no token exceeds that the engine did not return; float32, shape (n,).
+        None: that of the least of `other_logprobs`.
     """
 
     label_logprobs: NDArray[np.float32]
@@ -165,6 +168,7 @@ class Scores:
     prompt_digest: NDArray[np.uint64]
     errors: Mapping[int, str]
     tail_logsums: NDArray[np.float64] | None = None
+    least_returned: NDArray[np.float32] | None = None
 
     def take(self, which: NDArray[np.int64]) -> Scores:
         """The requests at the given places, in that order."""
@@ -178,6 +182,7 @@ class Scores:
             self.prompt_digest[which],
             errors,
             None if self.tail_logsums is None else self.tail_logsums[which],
+            None if self.least_returned is None else self.least_returned[which],
         )
 
 

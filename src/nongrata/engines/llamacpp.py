@@ -217,7 +217,14 @@ class LlamaCppEngine:
         self._labels.require(labels)
         calls, errors = self._calls(batch)
         finished = self._answer(calls, errors, tick, "first_token")
-        return collect_scores(labels, self._labels, finished, errors)
+        return collect_scores(
+            labels,
+            self._labels,
+            finished,
+            errors,
+            batch.heats,
+            self.identity["vocabulary_size"],
+        )
 
     def generate(self, batch: Batch, tick: Tick | None = None) -> Generations:
         """Texts, with each request's own seed."""

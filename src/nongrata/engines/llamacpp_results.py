@@ -24,13 +24,21 @@ def collect_scores(
     tokens: LabelTokens,
     finished: Sequence[Finished],
     errors: Mapping[int, str],
+    heats: Sequence[float] = (),
+    vocabulary_size: int | None = None,
 ) -> Scores:
-    """Sort the returned probabilities into labels, others and the mass of all the rest."""
+    """Sort the returned probabilities into labels, others and the mass of all the rest.
+
+    Where the whole vocabulary was returned (``n_probs`` as large), the rest is summed exactly at
+    each of `heats`.
+    """
     n = len(labels)
     options = max((len(offered) for offered in labels), default=0)
     label_logprobs = np.full((n, options, len(tokens.variants)), np.nan, dtype=np.float32)
     other_logprobs = np.full((n, _OTHERS), np.nan, dtype=np.float32)
     tail_mass = np.full(n, np.nan)
+    least = np.full(n, np.nan, dtype=np.float32)
+    logsums = np.full((n, len(heats)), np.nan)
     problems = dict(errors)
     counts = _Counts(n)
     for result in finished:
@@ -49,11 +57,15 @@ def collect_scores(
                     chosen.add(token)
         others = sorted((p for t, p in returned.items() if t not in chosen), reverse=True)
         other_logprobs[i, : len(others[:_OTHERS])] = others[:_OTHERS]
+        least[i] = min(returned.values())
         kept = sum(math.exp(returned[token]) for token in chosen)
         kept += sum(map(math.exp, others[:_OTHERS]))
         # llama.cpp's probabilities add up to 1.0001 or so: what was returned and not kept is
         # certainly there, even where 1 - kept is less.
         tail_mass[i] = max(1.0 - kept, sum(map(math.exp, others[_OTHERS:])))
+        if len(returned) == vocabulary_size:
+            rest = np.array(others[_OTHERS:])
+            logsums[i] = [_log_sum(rest / heat) for heat in heats]
         counts.add(result)
     return Scores(
         label_logprobs=label_logprobs,
@@ -63,7 +75,13 @@ def collect_scores(
         cached_tokens=counts.cached,
         prompt_digest=counts.digest,
         errors=problems,
+        tail_logsums=logsums if np.isfinite(logsums).any() else None,
+        least_returned=least,
     )
+
+
+def _log_sum(logs: NDArray[np.float64]) -> float:
+    return float(np.logaddexp.reduce(logs)) if len(logs) else -math.inf
 
 
 def collect_generations(

@@ -31,5 +31,5 @@ class LlamaCppSpec(FilesSpec):
         default=None, ge=1, description="Parallel servers; by default one per core."
     )
     n_probs: int = Field(
-        default=200, ge=10, description="How many most probable tokens are read per pass."
+        default=1000, ge=10, description="How many most probable tokens are read per pass."
     )
