@@ -1,4 +1,6 @@
-"""Pin what the README's commands install: versions and hashes, no addresses.
+"""Pin what the README's commands and the tests of heavy engines install: versions and hashes.
+
+PyTorch is left out of ``engines.txt``: which build of it to install depends on the machine.
 
 Run, with uv installed: python scripts/pin_requirements.py [--upgrade]
 """
@@ -22,10 +24,12 @@ OPTIONS = (
 
 
 def main() -> None:
-    for extra in ("demo", "test", "dev"):
+    for extra in ("demo", "test", "dev", "engines"):
+        without = ["--override", "requirements/no-torch.in"] if extra == "engines" else []
         subprocess.run(
             [
                 *("uv", "pip", "compile", "--quiet", *OPTIONS, *sys.argv[1:]),
+                *without,
                 *("pyproject.toml", "requirements/build.in", "--extra", extra),
                 *("--output-file", f"requirements/{extra}.txt"),
             ],
