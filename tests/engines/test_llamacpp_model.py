@@ -289,3 +289,15 @@ def test_nothing_is_written_to_the_terminal() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_prompt_that_is_answered_with_part_of_a_character_still_has_probabilities(
+    demo_engine: LlamaCppEngine,
+) -> None:
+    # the most probable token is the first byte of a letter: the server keeps it back
+    strange = messages("ünïcødé 你好 😀?\nA. {x}\nB. %s\nC. <b>", system="You are a cook.")
+    scores = demo_engine.score(batch([strange, messages("Plain?\nA. x\nB. y\nC. z")]))
+    assert scores.errors == {}
+    p = np.exp(scores.label_logprobs.astype(float))
+    total = np.nansum(p, axis=(1, 2)) + np.nansum(np.exp(scores.other_logprobs), axis=1)
+    np.testing.assert_allclose(total + scores.tail_mass, 1, atol=3e-4)

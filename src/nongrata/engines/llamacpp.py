@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,16 +24,22 @@ from nongrata.engines.gguf_files import GgufMetadata, f32_copy, read_metadata
 from nongrata.engines.llamacpp_calls import (
     NEUTRAL_SAMPLERS,
     SAMPLER_ORDER,
+    WHOLE_CHARACTER,
     Call,
     Finished,
     answer_all,
     generation_request,
     score_request,
 )
-from nongrata.engines.llamacpp_results import LabelTokens, collect_generations, collect_scores
+from nongrata.engines.llamacpp_results import (
+    LabelTokens,
+    collect_generations,
+    collect_scores,
+    has_probabilities,
+)
 from nongrata.engines.llamacpp_server import LlamaServer, OpenServer, Server, import_xllamacpp
 from nongrata.engines.model_files import ModelFile, locate_model
-from nongrata.engines.prompt_tokens import PromptTokenizer, Vocabulary
+from nongrata.engines.prompt_tokens import PromptTokenizer, Vocabulary, check_text
 from nongrata.errors import NongrataError
 from nongrata.factors import Reading
 from nongrata.model_specs import LlamaCppSpec
@@ -200,7 +207,7 @@ class LlamaCppEngine:
             raise RuntimeError("the engine is used outside its 'with' block")
         segments = self._template.segments(messages)
         for segment in segments:
-            _check_text(segment.text)
+            check_text(segment.text)
         marker = self._tokenizer.unsayable(segments)
         if marker is not None:
             raise ValueError(
@@ -217,6 +224,7 @@ class LlamaCppEngine:
         self._labels.require(labels)
         calls, errors = self._calls(batch)
         finished = self._answer(calls, errors, tick, "first_token")
+        finished = self._completed(calls, finished, errors)
         return collect_scores(
             labels,
             self._labels,
@@ -225,6 +233,23 @@ class LlamaCppEngine:
             batch.heats,
             self.identity["vocabulary_size"],
         )
+
+    def _completed(
+        self, calls: list[Call], finished: list[Finished], errors: dict[int, str]
+    ) -> list[Finished]:
+        """Ask again where the token drawn was a part of a character.
+
+        The server keeps such a token back, and its probabilities with it. A grammar makes it draw
+        another one; what is reported are the model's own probabilities all the same.
+        """
+        lost = {result.index for result in finished if not has_probabilities(result)}
+        again = [
+            replace(call, request={**call.request, "grammar": WHOLE_CHARACTER})
+            for call in calls
+            if call.index in lost
+        ]
+        kept = [result for result in finished if result.index not in lost]
+        return kept + self._answer(again, errors, None, "first_token") if again else finished
 
     def generate(self, batch: Batch, tick: Tick | None = None) -> Generations:
         """Texts, with each request's own seed."""
@@ -391,14 +416,6 @@ def _context_limit(spec: LlamaCppSpec, metadata: GgufMetadata) -> int:
             fix=f"give at most {trained}",
         )
     return spec.context
-
-
-def _check_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        code = ord(text[error.start])
-        raise ValueError(f"the prompt holds a lone surrogate, U+{code:04X}") from None
 
 
 def _cores() -> int:

@@ -71,8 +71,12 @@ class Finished:
     error: str | None = None
 
 
+WHOLE_CHARACTER = "root ::= [ -~]"
+"""A grammar that lets only a printable ASCII character be drawn."""
+
+
 def score_request(tokens: Sequence[int], n_probs: int) -> dict[str, Any]:
-    """Ask for the most probable next tokens; no sampler touches what is reported.
+    """Ask for the most probable next tokens; neither sampler nor grammar touches what is reported.
 
     Examples
     --------

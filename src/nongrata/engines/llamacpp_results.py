@@ -136,6 +136,11 @@ class _Counts:
         self.digest[i] = prompt_digest(result.tokens)
 
 
+def has_probabilities(result: Finished) -> bool:
+    """Whether the server told the next token's probabilities."""
+    return bool(_returned(result.answer))
+
+
 def _returned(answer: Mapping[str, Any]) -> dict[int, float]:
     """Log-probability by token id, of the tokens that were returned."""
     try:

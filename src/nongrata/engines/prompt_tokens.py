@@ -134,6 +134,22 @@ class PromptTokenizer:
         )
 
 
+def check_text(text: str) -> None:
+    r"""Refuse a text that no tokenizer can be given.
+
+    Examples
+    --------
+    >>> check_text("\ud800")
+    Traceback (most recent call last):
+    ValueError: the prompt holds a lone surrogate, U+D800
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        code = ord(text[error.start])
+        raise ValueError(f"the prompt holds a lone surrogate, U+{code:04X}") from None
+
+
 def _byte_level(text: str) -> bytes:
     """Bytes of a token in byte-level BPE spelling, where each byte is a printable character."""
     table = _byte_level_table()

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from nongrata.model_specs import OpenAISpec
+from nongrata.plan_summary import plan_study, summarise_plan
+from nongrata.run_costs import cost_so_far, estimated_costs, price_of
+from studies import SIMULATED, loaded, small_study
+
+HOSTED = {
+    "id": "hosted", "engine": "openai", "model": "m", "price_in": 3.0, "price_out": 10.0,
+    "price_cached": 1.0,
+}  # fmt: skip
+
+
+def test_the_estimate_counts_every_pass_and_its_longest_answer() -> None:
+    study = loaded(small_study(models=[SIMULATED, HOSTED]))
+    plan, questions, mean, known = plan_study(study)
+    summary = summarise_plan(plan, questions, mean, questions_known=known)
+    (cost,) = estimated_costs(summary, study.study.models)
+    assert cost.model == "hosted"
+    free, single = plan.size("free"), plan.size("first_token")
+    assert cost.completion_tokens == free * 16 + single
+    assert cost.prompt_tokens == summary.prompt_tokens_per_model
+    price = (cost.prompt_tokens * 3 + cost.completion_tokens * 10) / 1e6
+    assert cost.price == pytest.approx(price)
+    assert "at most" in str(cost)
+
+
+def test_cached_tokens_have_a_price_of_their_own() -> None:
+    spec = OpenAISpec.model_validate(HOSTED)
+    assert price_of(spec, 1000, 400, 10) == pytest.approx((600 * 3 + 400 * 1 + 10 * 10) / 1e6)
+    same = spec.model_copy(update={"price_cached": None})
+    assert price_of(same, 1000, 400, 10) == pytest.approx((1000 * 3 + 10 * 10) / 1e6)
+
+
+def test_without_prices_tokens_are_counted_all_the_same() -> None:
+    spec = OpenAISpec(id="m", engine="openai", model="m", price_in=1.0)
+    cost = cost_so_far(spec, [{"prompt_tokens": 5, "completion_tokens": 1}, {}])
+    assert (cost.prompt_tokens, cost.completion_tokens, cost.price) == (5, 1, None)
+    assert str(cost) == "m: 5 prompt tokens and 1 generated ones"
