@@ -136,6 +136,13 @@ def test_overrides_reach_into_lists_by_id() -> None:
     assert found.shape == (4, 4, 2)
 
 
+def test_overrides_reach_ids_with_dots() -> None:
+    commit = "0" * 40
+    found = load_study("paper", [f"models.llama-3.2-1b-instruct.hub.revision={commit}"]).study
+    assert found.models[0].unpinned() is None
+    assert found.models[1].unpinned() == ("hub", "revision")
+
+
 @pytest.mark.parametrize(
     ("override", "says"),
     [

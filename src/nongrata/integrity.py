@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
+from nongrata.commit_list import COMMITS, CommitList
 from nongrata.manifest import Manifest
+from nongrata.run_files import file_hash, files_in
 from nongrata.run_folder import DESIGN, PROMPTS, QUESTIONS, STUDY
-from nongrata.store import COMMITS, Damage
+from nongrata.store import RESPONSES, Damage
 
 SIDE_FILES = (STUDY, QUESTIONS, DESIGN, PROMPTS)
 
 
 def side_file_hashes(folder: Path) -> dict[str, str]:
     """SHA-256 of each side file that is there, by name."""
-    return {name: _sha256(folder / name) for name in SIDE_FILES if (folder / name).is_file()}
+    there = files_in(folder)
+    return {name: file_hash(folder / name, "sha256") for name in SIDE_FILES if name in there}
 
 
 def side_file_damage(folder: Path, manifest: Manifest) -> list[Damage]:
@@ -27,19 +29,13 @@ def side_file_damage(folder: Path, manifest: Manifest) -> list[Damage]:
     manifest
         Its manifest.
     """
+    there = files_in(folder)
     found = []
     for name, written in manifest.files.items():
-        path = folder / name
-        if not path.is_file():
+        if name not in there:
             found.append(Damage(name, 0, "missing"))
-        elif _sha256(path) != written:
+        elif file_hash(folder / name, "sha256") != written:
             found.append(Damage(name, 0, "changed"))
-    responses = folder / "responses"
-    if responses.is_dir() and any(responses.iterdir()) and not (folder / COMMITS).is_file():
+    if files_in(folder / RESPONSES) and not CommitList(folder).exists():
         found.append(Damage(COMMITS, 0, "missing"))
     return found
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -142,8 +142,8 @@ def _override(document: Document, override: str) -> Document:
             child = node.get(key, {} if depth + 1 < len(keys) else None)
             return {**node, key: assign(child, depth + 1)}
         if isinstance(node, list):
-            index = _find(node, key, ".".join(keys[: depth + 1]), where)
-            return [*node[:index], assign(node[index], depth + 1), *node[index + 1 :]]
+            index, used = _find(node, keys[depth:], ".".join(keys[:depth]), where)
+            return [*node[:index], assign(node[index], depth + used), *node[index + 1 :]]
         if node is None:
             return {key: assign(None, depth + 1)}
         raise NongrataError(
@@ -154,19 +154,26 @@ def _override(document: Document, override: str) -> Document:
     return Document(document.name, assign(document.data, 0), lines)
 
 
-def _find(items: list[Any], key: str, path: str, where: str) -> int:
-    if key.isdigit() and int(key) < len(items):
-        return int(key)
+def _find(items: list[Any], keys: list[str], above: str, where: str) -> tuple[int, int]:
+    """The place of the item that the next keys name, and how many keys its name takes.
+
+    Ids may hold dots (``llama-3.2-1b-instruct``): the longest id that the keys begin with counts.
+    """
+    key = keys[0]
     names = [
         str(item.get("id", item.get("name", ""))) if isinstance(item, Mapping) else str(item)
         for item in items
     ]
-    if key in names:
-        return names.index(key)
+    for used in range(len(keys), 0, -1):
+        name = ".".join(keys[:used])
+        if name in names:
+            return names.index(name), used
+    if key.isdigit() and int(key) < len(items):
+        return int(key), 1
     guess = did_you_mean(key, names)
     known = [name for name in names if name]
     raise NongrataError(
-        f"there is no '{path}'",
+        f"there is no '{above}.{key}'",
         where=where,
         fix=f"did you mean '{guess}'?" if guess else f"known: {', '.join(known)}",
     )

@@ -16,11 +16,14 @@ from typing import Any
 
 from nongrata._version import __version__
 from nongrata.errors import NongrataError
-from nongrata.store import write_atomically
+from nongrata.run_files import read_bytes, write_atomically
 
 FILE = "manifest.json"
 FORM = 1
-_PACKAGES = ("numpy", "polars", "pyarrow", "pydantic", "jinja2", "gguf", "xllamacpp")
+_PACKAGES = (
+    *("numpy", "polars", "pyarrow", "pydantic", "jinja2", "gguf", "xllamacpp"),
+    *("torch", "transformers", "tokenizers", "vllm", "openai", "ray"),
+)
 
 
 class DamagedManifestError(NongrataError):
@@ -64,6 +67,7 @@ class Session:
     seconds: float = 0.0
     requests_by_model: dict[str, int] = field(default_factory=dict)
     seconds_by_model: dict[str, float] = field(default_factory=dict)
+    usage_by_model: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 @dataclass
@@ -92,6 +96,8 @@ class Manifest:
         By id.
     sessions
         Every process that worked on the run.
+    engine_checks
+        The numerical floor of each model that was checked (`nongrata.numerical_floor`), by id.
     """
 
     nongrata: str = __version__
@@ -106,6 +112,7 @@ class Manifest:
     prompts: dict[str, Any] = field(default_factory=dict)
     models: dict[str, ModelRecord] = field(default_factory=dict)
     sessions: list[Session] = field(default_factory=list)
+    engine_checks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def warnings(self) -> list[str]:
         """What a reader of anything in the run must know first."""
@@ -128,7 +135,7 @@ class Manifest:
         """Read a run's manifest, or say that this is no run directory."""
         path = folder / FILE
         try:
-            data = json.loads(path.read_bytes())
+            data = json.loads(read_bytes(path))
         except (FileNotFoundError, NotADirectoryError):
             raise NongrataError(
                 "this is no run directory (it has no manifest.json)",

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from nongrata.errors import NongrataError
+from nongrata.estimates import ModelEstimate, estimate, price, why_not_timed
 from nongrata.loading import LoadedStudy
 from nongrata.plan import READINGS, Plan, build_plan
 from nongrata.prompts import Messages
 from nongrata.questions.model import QuestionSet
+from nongrata.speeds import Speeds
 
 # Measured over the three public question sets with the tokenizers of small open models; a plan is
 # an estimate and says so.
@@ -64,9 +66,17 @@ class PlanSummary:
     disk_bytes
         Estimate for the whole run directory.
     passes_per_second
-        Speed by model, as given or measured; empty if unknown.
+        Speed by model over all its passes, as given or measured; empty if unknown.
     hours
         By model, where the speed is known.
+    engines
+        How many engines are taken to work side by side.
+    estimates
+        More about a model's time and tokens, where its speed is known by reading.
+    cost
+        By model, where its description names prices: of measured tokens, or of the estimate.
+    not_timed
+        Why a model has no hours though speeds were given.
     """
 
     study: str
@@ -91,6 +101,10 @@ class PlanSummary:
     disk_bytes: int
     passes_per_second: Mapping[str, float]
     hours: Mapping[str, float]
+    engines: int
+    estimates: Mapping[str, ModelEstimate]
+    cost: Mapping[str, float]
+    not_timed: Mapping[str, str]
     kind: str = "plan"
 
     def as_dict(self) -> dict[str, Any]:
@@ -141,7 +155,8 @@ def summarise_plan(
     mean_chars: float,
     *,
     questions_known: bool,
-    speeds: Mapping[str, float] | None = None,
+    speeds: Mapping[str, float] | Speeds | None = None,
+    engines: int = 1,
 ) -> PlanSummary:
     """Count what a plan asks.
 
@@ -150,7 +165,9 @@ def summarise_plan(
     plan, questions, mean_chars, questions_known
         As `plan_study` returns them.
     speeds
-        Passes a second, by model.
+        Passes a second, by model; or speeds by model and reading.
+    engines
+        How many engines work side by side, each at that speed.
     """
     study = plan.study
     skeletons = plan.prompts.skeletons
@@ -177,8 +194,28 @@ def summarise_plan(
     per_question = sum(passes.values())
     prompt_tokens = prompt_chars / CHARS_PER_TOKEN + per_question * TEMPLATE_TOKENS
     answers_per_model = sum(answers_by_reading.values()) * questions
-    speeds = {model: speeds[model] for model in models if speeds and speeds.get(model)}
     per_model = per_question * questions
+    asked = {reading: count * questions for reading, count in passes.items() if count}
+    estimates: dict[str, ModelEstimate] = {}
+    not_timed: dict[str, str] = {}
+    rates: dict[str, float] = {}
+    if isinstance(speeds, Speeds):
+        for model in models:
+            reason = why_not_timed(model, asked, speeds)
+            if reason is not None:
+                not_timed[model] = reason
+                continue
+            found = estimate(asked, speeds.models[model], speeds.basis, engines)
+            estimates[model] = found
+            rates[model] = per_model / (found.hours * 3600)
+    elif speeds:
+        rates = {model: speeds[model] * engines for model in models if speeds.get(model)}
+    estimated = (prompt_tokens * questions, completion * questions)
+    cost = {}
+    for spec in study.models:
+        amount = price(spec, asked, estimated, estimates.get(spec.id))
+        if amount is not None:
+            cost[spec.id] = amount
     return PlanSummary(
         study=study.name,
         models=models,
@@ -202,8 +239,12 @@ def summarise_plan(
         disk_bytes=round(
             disk * questions * len(models) + PROMPT_BYTES * len(skeletons) * questions
         ),
-        passes_per_second=speeds,
-        hours={model: per_model / speed / 3600 for model, speed in speeds.items()},
+        passes_per_second=rates,
+        hours={model: per_model / rate / 3600 for model, rate in rates.items()},
+        engines=engines,
+        estimates=estimates,
+        cost=cost,
+        not_timed=not_timed,
     )
 
 

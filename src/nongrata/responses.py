@@ -45,6 +45,7 @@ class _ModelTensors:
     option: NDArray[np.int8]
     theta: NDArray[np.float32]
     final: NDArray[np.float32] | None
+    final_mass: NDArray[np.float32] | None
     rows: int = 0
     unknown_rows: int = 0
     twice: int = 0
@@ -72,7 +73,10 @@ def load_run(folder: str | Path, progress: Callable[[int, int], None] | None = N
         per replicate, from the request's own random number. Replicates of a cell at temperature 0
         repeat its one answer, unless the study repeats them. ``final`` (float32, only in studies
         with ``final_letter: distribution``): the probability that the letter of a generated text
-        is right, given the text before it; ``nan`` where no letter decided.
+        is right, given the text before it; ``nan`` where no letter decided. ``final_mass``: the
+        probability that any label stands there, so that ``final / final_mass`` is that of right
+        given a label. ``sampling_temperature``: of each configuration. ``shown_option`` (only
+        where options are permuted): the option at each place, -1 where there is none.
     """
     folder = Path(folder)
     manifest = Manifest.read(folder)
@@ -115,6 +119,7 @@ def _load_model(
         option=np.full(shape, -1, dtype=np.int8),
         theta=np.full((shape[0], shape[2]), np.nan, dtype=np.float32),
         final=np.full(shape, np.nan, dtype=np.float32) if reads_letters else None,
+        final_mass=np.full(shape, np.nan, dtype=np.float32) if reads_letters else None,
     )
     filler = _Filler(plan, table.reshape(-1, len(plan.samplings)), vocabulary, tensors)
     for path in store.paths(model):
@@ -198,9 +203,9 @@ class _Filler:
             cold = heat == 0
             self.into.outcome[row[cold], 1:, asked[cold]] = codes[cold, None]
             self.into.option[row[cold], 1:, asked[cold]] = option[cold, None]
-            if self.into.final is not None:
-                first = self.into.final[row[cold], 0, asked[cold]]
-                self.into.final[row[cold], 1:, asked[cold]] = first[:, None]
+            for read in (self.into.final, self.into.final_mass):
+                if read is not None:
+                    read[row[cold], 1:, asked[cold]] = read[row[cold], 0, asked[cold]][:, None]
 
     def _add_final(
         self,
@@ -211,7 +216,7 @@ class _Filler:
         asked: NDArray[np.int64],
     ) -> None:
         """The probability that a generated text's letter is right, where it was read."""
-        if self.into.final is None:
+        if self.into.final is None or self.into.final_mass is None:
             return
         has = data["label_logprobs"].is_valid().to_numpy()[which]
         sampling_of = np.full(len(self.into.outcome), -1)
@@ -228,7 +233,9 @@ class _Filler:
                 passes = StoredPasses.read(data, rows, int(count), self.vocabulary)
                 found = passes.letters(self.plan.samplings[position])
                 right = found.options[np.arange(len(found.options)), self.answer[asked[part]]]
-                self.into.final[row[part], replicate[part], asked[part]] = right
+                at = (row[part], replicate[part], asked[part])
+                self.into.final[at] = right
+                self.into.final_mass[at] = found.options.sum(axis=1)
 
     def _add_exact(
         self,
@@ -339,16 +346,24 @@ def _assemble(
         return np.stack([array.reshape(*shape, *array.shape[2:]) for array in arrays])
 
     recorded = manifest.models
-    final = {}
+    further = {}
     if all(tensors.final is not None for tensors, _ in built):
-        final["final"] = ((*cells, "replicate", "question"), gather(lambda t: t.final))
+        further["final"] = ((*cells, "replicate", "question"), gather(lambda t: t.final))
+        further["final_mass"] = ((*cells, "replicate", "question"), gather(lambda t: t.final_mass))
+    # how options are shown is a matter of the factors, the same for every persona
+    shown = plan.prompts.orders[plan.prompts.presentation_of[plan.skeleton_of[0]]]
+    permuted = bool(((shown >= 0) & (shown != np.arange(shown.shape[2]))).any())
+    if permuted:
+        places = shown.reshape(*study.shape, *shown.shape[1:])
+        further["shown_option"] = ((*factors, "question", "shown_place"), places)
     dataset: xr.Dataset = xr.Dataset(
         data_vars={
-            **final,
+            **further,
             "option": ((*cells, "replicate", "question"), gather(lambda t: t.option)),
             "outcome": ((*cells, "replicate", "question"), gather(lambda t: t.outcome)),
             "theta": ((*cells, "question"), gather(lambda t: t.theta)),
             "duplicate": (cells[1:], duplicates(plan).reshape(shape)),
+            "sampling_temperature": (factors, plan.temperature.reshape(study.shape)),
         },
         coords={
             "model": [spec.id for spec in study.models],
@@ -375,6 +390,7 @@ def _assemble(
             "factors": factors,
             "limited": manifest.limit is not None,
             "limit": manifest.limit,
+            "options_permuted": permuted,
             "simulated_models": [key for key, record in recorded.items() if not record.is_model],
             "damage": [f"{damaged.name}: {damaged.what}" for damaged in damage],
             "stored_twice": sum(tensors.twice for tensors, _ in built),

@@ -17,6 +17,7 @@ from nongrata.errors import NongrataError
 from nongrata.manifest import FILE as MANIFEST
 from nongrata.manifest import DamagedManifestError, Manifest, now
 from nongrata.questions.storage import read_questions
+from nongrata.run_files import is_file, set_aside
 from nongrata.run_folder import QUESTIONS, STUDY, RunContent, study_text
 from nongrata.study import Study
 from nongrata.yaml_files import read_yaml, validate
@@ -82,8 +83,7 @@ def open_run(
     if questions is None and not vouched:
         raise _unknown(folder, QUESTIONS)
     for path in damaged:
-        aside = path.with_name(f"{path.name}.damaged")
-        path.replace(aside)
+        aside = set_aside(path, f"{path.name}.damaged")
         note(f"{path.name} is damaged; it was set aside as {aside.name}")
     return Manifest(created=now()) if manifest is None else manifest
 
@@ -95,7 +95,7 @@ def _whole(
     damage: tuple[type[NongrataError], ...] = (NongrataError,),
 ) -> Content | None:
     """Read a file; None if there is none or if it is damaged, which is listed."""
-    if not path.is_file():
+    if not is_file(path):
         return None
     try:
         return read(path)

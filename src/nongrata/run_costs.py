@@ -1,12 +1,11 @@
-"""What a study costs at servers that charge by the token: an estimate before, a sum after."""
+"""What tokens cost at servers that charge by the token."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from nongrata.model_specs import ModelSpec, OpenAISpec
-from nongrata.plan_summary import PlanSummary
+from nongrata.model_specs import OpenAISpec
 
 _UNIT = 1e6
 
@@ -27,8 +26,6 @@ class Cost:
         Tokens generated.
     price
         What they cost, in the currency of the study's prices; None where a price is missing.
-    is_estimate
-        True before a run. Then nothing counts as cached, and texts are as long as they may be.
     """
 
     model: str
@@ -36,21 +33,18 @@ class Cost:
     cached_tokens: int
     completion_tokens: int
     price: float | None
-    is_estimate: bool
 
     def __str__(self) -> str:
-        about = "about " if self.is_estimate else ""
-        most = "at most " if self.is_estimate else ""
         cached = f" ({self.cached_tokens:,} cached)" if self.cached_tokens else ""
         tokens = (
-            f"{self.model}: {about}{self.prompt_tokens:,} prompt tokens{cached} and "
-            f"{most}{self.completion_tokens:,} generated ones"
+            f"{self.model}: {self.prompt_tokens:,} prompt tokens{cached} and "
+            f"{self.completion_tokens:,} generated ones"
         )
-        return tokens if self.price is None else f"{tokens}: {most}{self.price:,.2f}"
+        return tokens if self.price is None else f"{tokens}: {self.price:,.2f}"
 
 
 def price_of(
-    spec: OpenAISpec, prompt_tokens: int, cached_tokens: int, completion_tokens: int
+    spec: OpenAISpec, prompt_tokens: float, cached_tokens: float, completion_tokens: float
 ) -> float | None:
     """Price of some tokens; None if the model's description lacks a price.
 
@@ -68,27 +62,6 @@ def price_of(
         fresh * spec.price_in + cached_tokens * cached_price + completion_tokens * spec.price_out
     )
     return total / _UNIT
-
-
-def estimated_costs(summary: PlanSummary, models: Iterable[ModelSpec]) -> tuple[Cost, ...]:
-    """What each model behind a server will use, at most; other models cost nothing to ask.
-
-    Parameters
-    ----------
-    summary
-        The plan in numbers.
-    models
-        The study's models.
-    """
-    # a reading of one token generates it, although the study does not use it
-    single = summary.passes_per_model - summary.passes_per_question["free"] * summary.questions
-    completion = summary.completion_tokens_per_model + single
-    prompt = summary.prompt_tokens_per_model
-    return tuple(
-        Cost(spec.id, prompt, 0, completion, price_of(spec, prompt, 0, completion), True)
-        for spec in models
-        if isinstance(spec, OpenAISpec)
-    )
 
 
 def cost_so_far(spec: OpenAISpec, usages: Iterable[Mapping[str, int]]) -> Cost:
@@ -114,4 +87,4 @@ def cost_so_far(spec: OpenAISpec, usages: Iterable[Mapping[str, int]]) -> Cost:
         cached += usage.get("cached_tokens", 0)
         completion += usage.get("completion_tokens", 0)
     price = price_of(spec, prompt, cached, completion)
-    return Cost(spec.id, prompt, cached, completion, price, False)
+    return Cost(spec.id, prompt, cached, completion, price)

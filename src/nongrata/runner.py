@@ -6,20 +6,22 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from nongrata.asking import Asking, Watcher, refuse_what_it_cannot
-from nongrata.engines import open_engine
+from nongrata.asking import Watcher, refuse_what_it_cannot
 from nongrata.engines.base import Engine
 from nongrata.errors import NongrataError
+from nongrata.executors import Executor, LocalExecutor
 from nongrata.integrity import side_file_damage, side_file_hashes
 from nongrata.keys import model_digest
 from nongrata.loading import LoadedStudy
 from nongrata.manifest import FILE as MANIFEST
 from nongrata.manifest import ModelRecord, Session, environment, now
 from nongrata.missing import Missing
-from nongrata.model_specs import ModelSpec
+from nongrata.model_specs import ModelSpec, OpenAISpec
 from nongrata.personas import persona_warnings
 from nongrata.plan import Plan
 from nongrata.resume import open_run
+from nongrata.run_costs import Cost, cost_so_far
+from nongrata.run_files import files_in, is_file, make_folder
 from nongrata.run_folder import (
     DESIGN,
     PROMPTS,
@@ -32,6 +34,8 @@ from nongrata.run_folder import (
     study_text,
     write_prompts,
 )
+from nongrata.run_lock import Hold
+from nongrata.run_path import is_remote, run_path
 from nongrata.store import (
     LOCK,
     Damage,
@@ -64,6 +68,8 @@ class RunSummary:
         Requests that failed; they are stored as outcome ``error``.
     limit
         The limit in force.
+    costs
+        Of models behind servers: what all sessions of the run have used.
     """
 
     folder: Path
@@ -74,6 +80,7 @@ class RunSummary:
     damage: tuple[Damage, ...]
     errors: int
     limit: int | None
+    costs: tuple[Cost, ...] = ()
 
     def __str__(self) -> str:
         rate = self.answers / self.seconds if self.seconds else 0.0
@@ -85,11 +92,12 @@ class RunSummary:
 
 def run_study(
     loaded: LoadedStudy,
-    folder: Path,
+    folder: str | Path,
     watcher: Watcher,
     *,
     limit: int | None = None,
     retry_errors: bool = False,
+    executor: Executor | None = None,
 ) -> RunSummary:
     """Run a study into a directory, or go on with it.
 
@@ -98,23 +106,23 @@ def run_study(
     loaded
         The study.
     folder
-        The run directory; made if it is not there.
+        The run directory, or an address such as ``s3://bucket/run``; made if it is not there.
     watcher
         Told of progress.
     limit
         Ask only so many questions; marks the run as not a result.
     retry_errors
         Ask again what ended in an error.
+    executor
+        Where the engines are; by default in this process.
     """
+    folder = run_path(folder)
     _refuse_unpinned(loaded)
     _refuse_foreign_folder(folder)
     content = RunContent(loaded.study, loaded.personas(), loaded.questions(limit))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise disk_error(error, folder) from None
-    with exclusive(folder):
-        run = _Run(loaded, folder, content, watcher, limit)
+    make_folder(folder)
+    with exclusive(folder, watcher.note) as hold, executor or LocalExecutor() as engines:
+        run = _Run(loaded, folder, content, watcher, limit, hold, engines)
         return run.carry_out(retry_errors=retry_errors)
 
 
@@ -131,6 +139,9 @@ def _refuse_unpinned(loaded: LoadedStudy) -> None:
 
 
 def _refuse_foreign_folder(folder: Path) -> None:
+    if is_remote(folder):
+        _refuse_foreign_names(set(files_in(folder)), folder)
+        return
     try:
         there = folder.exists()
     except OSError as error:  # such as a name that is too long
@@ -139,7 +150,10 @@ def _refuse_foreign_folder(folder: Path) -> None:
         raise NongrataError("this is a file", where=folder, fix="give a folder with --out")
     if not folder.is_dir():
         return
-    names = {path.name for path in folder.iterdir()}
+    _refuse_foreign_names({path.name for path in folder.iterdir()}, folder)
+
+
+def _refuse_foreign_names(names: set[str], folder: Path) -> None:
     # the lock is the first file of a run, so it is there even if the first start was killed
     if names and not names & {LOCK, MANIFEST}:
         raise NongrataError(
@@ -157,13 +171,16 @@ class _Run:
         content: RunContent,
         watcher: Watcher,
         limit: int | None,
+        hold: Hold,
+        executor: Executor,
     ) -> None:
+        self.executor = executor
         self.loaded = loaded
         self.folder = folder
         self.content = content
         self.watcher = watcher
         self.limit = limit
-        self.store = Store(folder)
+        self.store = Store(folder, hold)
         self.damage = tuple(self.store.damage)
         self.manifest = open_run(
             folder, content, has_answers=bool(self.store.shards), note=watcher.note
@@ -195,6 +212,7 @@ class _Run:
         finally:
             session.ended = now()
             self.manifest.write(self.folder)
+        sessions = self.manifest.sessions
         return RunSummary(
             folder=self.folder,
             requests=session.requests,
@@ -204,6 +222,11 @@ class _Run:
             damage=self.damage,
             errors=errors,
             limit=self.limit,
+            costs=tuple(
+                cost_so_far(spec, [s.usage_by_model.get(spec.id, {}) for s in sessions])
+                for spec in plan.study.models
+                if isinstance(spec, OpenAISpec)
+            ),
         )
 
     def _write_side_files(self) -> Plan:
@@ -214,9 +237,7 @@ class _Run:
 
         content, manifest, folder = self.content, self.manifest, self.folder
         plan = content.plan()
-        questions_path = folder / f"{QUESTIONS}.tmp"
-        write_questions(content.questions, questions_path)
-        questions_path.replace(folder / QUESTIONS)
+        write_questions(content.questions, folder / QUESTIONS)
         design = pa.BufferOutputStream()
         pq.write_table(design_table(plan), design, compression="zstd")
         write_atomically(folder / DESIGN, memoryview(design.getvalue()))
@@ -237,14 +258,18 @@ class _Run:
         content = prompts_digest(plan.prompts)
         known = self.manifest.prompts
         damaged = {item.name for item in self.side_damage}
-        whole = path.is_file() and PROMPTS in self.manifest.files and PROMPTS not in damaged
+        whole = is_file(path) and PROMPTS in self.manifest.files and PROMPTS not in damaged
         if known.get("content") == content and whole:
             return
         n = len(plan.prompts.skeletons) * len(plan.prompts.questions)
         if n > 500_000:
             self.watcher.note(f"writing {n:,} prompts")
         write_prompts(path, plan.prompts)
-        self.manifest.prompts = {"content": content, "bytes": path.stat().st_size, "prompts": n}
+        self.manifest.prompts = {
+            "content": content,
+            "bytes": files_in(self.folder)[PROMPTS],
+            "prompts": n,
+        }
 
     def _run_model(self, spec: ModelSpec, plan: Plan, session: Session) -> int:
         """Answer what one model has not answered; return the number of errors."""
@@ -262,21 +287,26 @@ class _Run:
             if missing.total == 0:
                 self.watcher.note(f"{spec.id}: complete, nothing to ask")
                 return 0
-        with open_engine(spec, plan, self.loaded.base, notify=self.watcher.note) as engine:
+        executor, watcher = self.executor, self.watcher
+        with executor.open(spec, self.content, plan, self.loaded.base, watcher) as engine:
             self._record(spec, engine)
             refuse_what_it_cannot(engine, plan, spec.id)
             digest = model_digest(engine.identity)
             missing = Missing(plan, digest, done)
             self._refuse_foreign(spec, missing, done)
-            asking = Asking(engine, plan, missing, self.store, self.watcher, spec.id)
+            asking = executor.asking(engine, plan, missing, self.store, watcher, spec.id)
             try:
                 asking.run()
             finally:
+                # who has answered is known at the end: workers come and go
+                self.manifest.models[spec.id].provenance = dict(engine.provenance)
                 session.requests += asking.requests
                 session.answers += asking.answers
                 session.seconds += asking.seconds
                 session.requests_by_model[spec.id] = asking.requests
                 session.seconds_by_model[spec.id] = round(asking.seconds, 3)
+                if "usage" in engine.provenance:
+                    session.usage_by_model[spec.id] = dict(engine.provenance["usage"])
         return asking.errors
 
     def _refuse_foreign(self, spec: ModelSpec, missing: Missing, done: DoneKeys) -> None:

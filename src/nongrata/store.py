@@ -1,21 +1,18 @@
 """A run directory on disk: append-only Parquet shards; what is done is what is committed.
 
 A shard appears under its final name only when it is complete and on disk (written beside it,
-flushed, renamed), and is then entered into ``commits.jsonl`` with its size and hash. So at any
-moment, after any kill, each shard is whole or absent. Opening a store compares the two: a shard
-that is entered but gone or changed is *named*, its rows count as not done, and rerunning the study
-does them again; a whole shard that was never entered (the kill came between) is adopted.
+flushed, renamed; or uploaded to an object store), and is then entered into the list of commits with
+its size and hash. So at any moment, after any kill, each shard is whole or absent. Its name derives
+from the keys of its rows, so the same block cannot be committed twice. Opening a store compares the
+two: a shard that is entered but gone or changed is *named*, its rows count as not done, and
+rerunning the study does them again; a whole shard that was never entered (the kill came between) is
+adopted.
 """
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import hashlib
-import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,40 +20,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nongrata.errors import NongrataError
+from nongrata.commit_list import COMMITS, CommitList, Shard
+from nongrata.run_files import (
+    create,
+    disk_error,
+    file_hash,
+    files_in,
+    for_each,
+    open_file,
+    read_table,
+    remove,
+    set_aside,
+    write_atomically,
+)
+from nongrata.run_lock import LOCK, Hold, LocalHold, exclusive
+from nongrata.run_path import is_remote
+
+__all__ = [
+    "COMMITS",
+    "LOCK",
+    "Damage",
+    "DoneKeys",
+    "Shard",
+    "Store",
+    "disk_error",
+    "done_keys",
+    "exclusive",
+    "write_atomically",
+]
 
 RESPONSES = "responses"
-COMMITS = "commits.jsonl"
-LOCK = ".nongrata.lock"
 SUFFIX = ".parquet"
-
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """One committed file of responses.
-
-    Parameters
-    ----------
-    name
-        File name inside ``responses/``.
-    model
-        Id of the model that answered.
-    rows
-        Number of rows.
-    bytes
-        Size of the file.
-    blake2b
-        256-bit hash of the file, hexadecimal.
-    replaces
-        Name of an earlier shard whose rows this one holds instead.
-    """
-
-    name: str
-    model: str
-    rows: int
-    bytes: int
-    blake2b: str
-    replaces: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +79,8 @@ class Store:
     ----------
     folder
         The run directory.
+    hold
+        That it is held, asked before every commit; needed only to write where others may write.
 
     Attributes
     ----------
@@ -94,70 +90,69 @@ class Store:
         Committed shards that are not.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, hold: Hold | None = None) -> None:
         self.folder = folder
         self.responses = folder / RESPONSES
         self.shards: dict[str, Shard] = {}
         self.damage: list[Damage] = []
+        self._hold = hold or LocalHold()
+        self._commits = CommitList(folder)
         self._scan()
 
     def _scan(self) -> None:
-        entered = {shard.name: shard for shard in self._read_commits()}
-        present = (
-            {path.name: path for path in self.responses.iterdir() if path.suffix == SUFFIX}
-            if self.responses.is_dir()
-            else {}
+        entered: dict[str, list[Shard]] = {}
+        for shard in self._commits.read():
+            entered.setdefault(shard.name, []).append(shard)
+        found = files_in(self.responses)
+        present = {name: size for name, size in found.items() if name.endswith(SUFFIX)}
+        names = sorted(present)
+        looked_at = for_each(
+            [self.responses / name for name in names],
+            lambda path: self._look(path, present[path.name], entered.get(path.name, [])),
         )
-        for name, unlisted in present.items():
-            if name not in entered and (found := _describe(unlisted)) is not None:
-                entered[name] = found
-        replaced = {shard.replaces for shard in entered.values() if shard.name in present}
+        whole = dict(zip(names, looked_at, strict=True))
+        replaced = {shard.replaces for shard in whole.values() if isinstance(shard, Shard)}
         for name in sorted((entered.keys() | present.keys()) - replaced):
-            shard, path = entered.get(name), present.get(name)
-            if path is None:
-                assert shard is not None
-                self.damage.append(Damage(name, shard.rows, "missing"))
-            elif shard is None:
-                self.damage.append(Damage(name, 0, "not a whole Parquet file"))
-            elif path.stat().st_size != shard.bytes:
-                self.damage.append(Damage(name, shard.rows, "truncated"))
-            elif _file_hash(path) != shard.blake2b:
-                self.damage.append(Damage(name, shard.rows, "changed"))
+            state = whole.get(name, "missing")
+            if isinstance(state, Shard):
+                self.shards[name] = state
             else:
-                self.shards[name] = shard
+                rows = entered[name][-1].rows if name in entered else 0
+                self.damage.append(Damage(name, rows, state))
 
-    def _read_commits(self) -> Iterator[Shard]:
-        path = self.folder / COMMITS
-        if not path.is_file():
-            return
-        for line in path.read_bytes().split(b"\n"):
-            try:
-                entry = json.loads(line)
-                yield Shard(**entry)
-            except (ValueError, TypeError):
-                # the last line of a process that was killed while writing it; its shard is whole
-                # and gets adopted
-                continue
+    @staticmethod
+    def _look(path: Path, size: int, entered: list[Shard]) -> Shard | str:
+        """The shard, if it is one that was committed, or what is wrong with it."""
+        if not entered:
+            return _describe(path) or "not a whole Parquet file"
+        likely = [shard for shard in entered if shard.bytes == size]
+        if not likely:
+            return "truncated"
+        digest = file_hash(path, "blake2b")
+        return next((shard for shard in likely if shard.blake2b == digest), "changed")
 
     def repair(self) -> None:
         """Set damaged shards aside and rewrite the list of commits to what is whole."""
-        if not self.responses.is_dir():
+        there = files_in(self.responses)
+        if not there and not self.damage and not self._commits.exists():
             return
         for damaged in self.damage:
-            path = self.responses / damaged.name
-            if path.exists():
-                path.replace(path.with_suffix(".damaged"))
+            if damaged.name in there:
+                path = self.responses / damaged.name
+                set_aside(path, path.with_suffix(".damaged").name)
+        self._commits.rewrite(self.shards.values())
         for shard in self.shards.values():
-            if shard.replaces:
-                (self.responses / shard.replaces).unlink(missing_ok=True)
-        for leftover in self.responses.glob("*.tmp"):
-            leftover.unlink()
-        text = "".join(_entry(shard) for shard in self.shards.values())
-        write_atomically(self.folder / COMMITS, text.encode())
+            if shard.replaces in there:
+                remove(self.responses / shard.replaces)
+        for name in there:
+            if name.endswith(".tmp"):
+                remove(self.responses / name)
         self.damage = []
 
     def commit(self, model: str, table: Any, *, replaces: str | None = None) -> Shard:
         """Write a table of responses as one shard and enter it; afterwards it survives a kill.
+
+        A block that is committed already, by this process or another, stays as it is.
 
         Parameters
         ----------
@@ -168,36 +163,44 @@ class Store:
             shard's name derives from its keys, so the same rows always get the same name.
         replaces
             Name of a shard whose rows these are to replace.
-        """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
 
+        Returns
+        -------
+        Shard
+            What is committed of these keys.
+        """
         keys = hashlib.blake2b((replaces or "").encode(), digest_size=8)
         for column in ("key_high", "key_low"):
             keys.update(table[column].combine_chunks().to_numpy().tobytes())
         name = f"{model}-{keys.hexdigest()}{SUFFIX}"
-        path = self.responses / name
-        sink = pa.BufferOutputStream()
-        metadata = {b"nongrata.model": model.encode()}
-        if replaces:
-            metadata[b"nongrata.replaces"] = replaces.encode()
-        pq.write_table(
-            table.replace_schema_metadata(metadata),
-            sink,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=_dictionary_columns(table),
-            write_statistics=False,
-        )
-        content = sink.getvalue()
-        write_atomically(path, memoryview(content))
+        if name in self.shards:
+            return self.shards[name]
+        self._hold.check()
+        content = _encoded(model, table, replaces)
         digest = hashlib.blake2b(content, digest_size=32).hexdigest()
         shard = Shard(name, model, table.num_rows, len(content), digest, replaces)
-        _append(self.folder / COMMITS, _entry(shard).encode())
+        if not self._write(self.responses / name, content):
+            # another process was first: what it wrote stays
+            shard = _describe(self.responses / name) or shard
+        self._commits.add(shard)
         self.shards[name] = shard
         if replaces:
             self.shards.pop(replaces, None)
         return shard
+
+    def _write(self, path: Path, content: memoryview) -> bool:
+        """Write a shard; False if a whole one of that name is there."""
+        damaged = any(item.name == path.name for item in self.damage)
+        if is_remote(path):
+            if not damaged and create(path, bytes(content)):
+                return True
+            there = not damaged
+        else:
+            there = not damaged and path.exists()
+        if there and _describe(path) is not None:
+            return False
+        write_atomically(path, content)
+        return True
 
     def paths(self, model: str | None = None) -> list[Path]:
         """Files of the whole shards, of one model or of all, in order of name."""
@@ -218,19 +221,25 @@ class Store:
         leaves nothing twice.
         """
         import pyarrow.compute as pc
-        import pyarrow.parquet as pq
 
-        dropped = 0
+        dropped, empty = 0, []
         for path in self.paths(model):
-            table = pq.read_table(path)
+            table = read_table(path)
             bad = pc.equal(pc.cast(table["outcome"], "string"), "error")
             bad = pc.fill_null(bad, fill_value=False)
             count = pc.sum(bad).as_py() or 0
-            if count:
-                dropped += count
+            dropped += count
+            if count == table.num_rows and count:
+                # nothing is left to replace it; and the same keys, asked again, must be free to
+                # have its name again
+                empty.append(path)
+                del self.shards[path.name]
+            elif count:
                 self.commit(model, table.filter(pc.invert(bad)), replaces=path.name)
         if dropped:
-            self.repair()
+            self.repair()  # from here on the list does not name them
+            for path in empty:
+                remove(path)
         return dropped
 
 
@@ -280,106 +289,34 @@ class DoneKeys:
 
 def done_keys(paths: Iterable[Path]) -> DoneKeys:
     """Keys of all rows of the given shards."""
-    import pyarrow.parquet as pq
 
-    parts = []
-    for path in paths:
-        table = pq.read_table(path, columns=["key_high", "key_low"])
-        parts.append(np.stack([table["key_high"].to_numpy(), table["key_low"].to_numpy()], axis=1))
+    def read(path: Path) -> NDArray[np.uint64]:
+        table = read_table(path, ["key_high", "key_low"])
+        return np.stack([table["key_high"].to_numpy(), table["key_low"].to_numpy()], axis=1)
+
+    parts = for_each(list(paths), read)
     keys = np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.uint64)
     return DoneKeys(keys.astype(np.uint64, copy=False))
 
 
-@contextmanager
-def exclusive(folder: Path) -> Iterator[None]:
-    """Hold a run directory for writing; a second process is told who holds it.
+def _encoded(model: str, table: Any, replaces: str | None) -> memoryview:
+    """A shard's content."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    The lock is the operating system's, so it goes with the process, however that ends.
-    """
-    path = folder / LOCK
-    try:
-        opened = path.open("a+")
-    except OSError as error:
-        raise disk_error(error, path) from None
-    with opened as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            handle.seek(0)
-            holder = handle.read().strip() or "another process"
-            raise NongrataError(
-                f"this run is being written by {holder}",
-                where=folder,
-                fix="wait for it to end, or give another --out",
-            ) from None
-        handle.seek(0)
-        handle.truncate()
-        handle.write(f"process {os.getpid()}\n")
-        handle.flush()
-        yield
-
-
-def write_atomically(path: Path, content: bytes | memoryview) -> None:
-    """Write a whole file or nothing: beside it, flushed to disk, then renamed over it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as handle:
-            handle.write(content)
-            handle.flush()
-            os.fsync(handle.fileno())
-        temporary.replace(path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise disk_error(error, path) from error
-
-
-def disk_error(error: OSError, path: Path) -> NongrataError:
-    """One sentence for a write that the disk refused."""
-    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-    return NongrataError(
-        "the disk is full" if full else f"cannot be written: {error.strerror}",
-        where=path,
-        fix="free some space and run the same command again; what was committed is kept"
-        if full
-        else "check the folder's permissions and run the same command again",
+    sink = pa.BufferOutputStream()
+    metadata = {b"nongrata.model": model.encode()}
+    if replaces:
+        metadata[b"nongrata.replaces"] = replaces.encode()
+    pq.write_table(
+        table.replace_schema_metadata(metadata),
+        sink,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=_dictionary_columns(table),
+        write_statistics=False,
     )
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _append(path: Path, line: bytes) -> None:
-    try:
-        with path.open("ab") as handle:
-            handle.write(line)
-            handle.flush()
-            os.fsync(handle.fileno())
-    except OSError as error:
-        raise disk_error(error, path) from error
-
-
-def _entry(shard: Shard) -> str:
-    fields: Mapping[str, Any] = {
-        "name": shard.name,
-        "model": shard.model,
-        "rows": shard.rows,
-        "bytes": shard.bytes,
-        "blake2b": shard.blake2b,
-        "replaces": shard.replaces,
-    }
-    return json.dumps(fields) + "\n"
-
-
-def _file_hash(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
+    return memoryview(sink.getvalue())
 
 
 def _describe(path: Path) -> Shard | None:
@@ -388,14 +325,15 @@ def _describe(path: Path) -> Shard | None:
     import pyarrow.parquet as pq
 
     try:
-        metadata = pq.read_metadata(path)
+        with open_file(path) as handle:
+            metadata = pq.read_metadata(handle)
+            size = handle.seek(0, 2)
         notes = metadata.metadata or {}
         model = notes[b"nongrata.model"].decode()
         replaces = notes.get(b"nongrata.replaces", b"").decode() or None
     except (pa.ArrowException, OSError, KeyError, ValueError):
         return None
-    size = path.stat().st_size
-    return Shard(path.name, model, metadata.num_rows, size, _file_hash(path), replaces)
+    return Shard(path.name, model, metadata.num_rows, size, file_hash(path, "blake2b"), replaces)
 
 
 def _dictionary_columns(table: Any) -> list[str]:

@@ -7,7 +7,6 @@ from nongrata.stats.chance import (
     against_chance,
     against_constant,
     mean_above_zero,
-    position_bias,
     student_t_upper,
 )
 
@@ -122,18 +121,18 @@ def test_questions_without_answers_are_left_out():
     assert against_constant(nothing, np.zeros(3, int), np.full(3, 2), np.arange(3)).reason
 
 
-def test_position_bias_of_a_model_that_always_says_b():
-    bias = position_bias(np.array([[0, 10, 0], [0, 10, 0]]), np.array([1, 2]))
-    assert (bias.position, bias.chosen, bias.gold, bias.excess) == (1, 1.0, 0.5, 0.5)
-
-
-def test_position_bias_weighs_questions_by_answers_read():
-    bias = position_bias(np.array([[3, 0], [1, 0]]), np.array([0, 1]))
-    assert bias.gold == 0.75
-
-
-def test_no_answer_has_no_position():
-    assert position_bias(np.zeros((2, 3), int), np.array([0, 1])).position == -1
+def test_places_shown_in_several_orders_make_other_constants():
+    """Half of the answers saw the right option first, half last: no place beats one half."""
+    right = np.array([1.0, 0.5, 1.0, 1.0])
+    gold = np.full((4, 2), 0.5)
+    result = against_constant(right, np.zeros(4, int), np.full(4, 2), np.arange(4), gold=gold)
+    assert result.constant == 0.5
+    assert result.positions == (0, 1)
+    one_hot = np.eye(2)[[0, 0, 1, 0]]
+    same = against_constant(right, np.array([0, 0, 1, 0]), np.full(4, 2), np.arange(4))
+    assert (
+        against_constant(right, np.zeros(4, int), np.full(4, 2), np.arange(4), gold=one_hot) == same
+    )
 
 
 def test_a_constant_that_is_not_the_best_in_this_sample_must_be_beaten_too():

@@ -33,7 +33,7 @@ class Notice:
         One sentence without a final full stop.
     """
 
-    about: Literal["damage", "limited", "simulated", "missing", "unread", "chance"]
+    about: Literal["damage", "limited", "simulated", "missing", "unread", "chance", "position"]
     text: str
 
 
@@ -101,7 +101,7 @@ def analyze(responses: xr.Dataset, *, value: Value = "draws") -> Analysis:
         notices=_notices(cube, outcomes, chance),
         chance=chance,
         instability=tuple(instability(responses, s, value=value) for s in PERSONA_SETS),
-        best_and_worst=best_and_worst(responses),
+        best_and_worst=best_and_worst(responses, chance=chance),
         outcomes=outcomes,
         accuracy=accuracy_table(responses),
     )
@@ -122,10 +122,30 @@ def _notices(cube: Cube, outcomes: OutcomeRates, chance: ChanceCheck) -> tuple[N
     for row in outcomes.of("model"):
         notices.extend(_about_answers(row))
     for model in cube.models:
-        row_of_model = chance.of(model)
-        if not row_of_model.rankable:
-            notices.append(Notice("chance", row_of_model.sentence()))
+        notices.extend(_about_chance(chance, model))
     return tuple(notices)
+
+
+def _about_chance(chance: ChanceCheck, model: str) -> list[Notice]:
+    notices = []
+    overall = chance.of(model)
+    if not overall.rankable:
+        notices.append(Notice("chance", overall.sentence()))
+    else:
+        configurations = chance.rows_of(model, "configuration")
+        weak = sum(not row.rankable for row in configurations)
+        if weak:
+            notices.append(
+                Notice(
+                    "chance",
+                    f"{model}: {weak} of {len(configurations)} configurations are not shown to be "
+                    "above chance and above the best constant answer; which label comes first "
+                    "there says nothing",
+                )
+            )
+    if overall.position_dominates:
+        notices.append(Notice("position", overall.position_sentence()))
+    return notices
 
 
 def _about_answers(row: OutcomeRow) -> list[Notice]:

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nongrata.analysis.cube import Answers, Cube, read_cube
+from nongrata.analysis.cube import Cube, configuration_label, read_cube
 from nongrata.analysis.result import Result
+from nongrata.analysis.tallies import Tallies, Tally, tally
 from nongrata.errors import NongrataError
-from nongrata.stats.accuracy import ANSWERED, Bools, ratio
-from nongrata.stats.chance import against_chance, against_constant, position_bias
+from nongrata.stats.accuracy import ratio
+from nongrata.stats.chance import against_chance, against_constant
+from nongrata.stats.multiplicity import holm
+from nongrata.stats.position_bias import position_bias
 
 if TYPE_CHECKING:
     import polars as pl
     import xarray as xr
 
 Verdict = Literal["not above chance", "not above the best constant answer", "above both", "unknown"]
+ChanceScope = Literal["overall", "domain", "level", "configuration", "persona"]
+CHANCE_SCOPES: tuple[ChanceScope, ...] = (
+    *("overall", "domain", "level", "configuration", "persona"),
+)  # fmt: skip
 ALPHA = 0.025
 """One-sided level of both tests (S11)."""
+
+_NUMBERS = (
+    *("accuracy", "read_only", "chance", "p_chance", "constant", "p_constant", "p_adjusted"),
+    *("favourite_share", "favourite_gold", "blind", "p_position"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +43,10 @@ class ChanceRow:
     Parameters
     ----------
     model, scope, name
-        Which; `name` is the domain or the factor's level, empty overall.
+        Which; `name` is the domain, the factor's level, the configuration or the label, empty
+        overall.
+    levels
+        The configuration's levels; None for another scope.
     accuracy
         Mean over questions of the share of right answers, over all personas and configurations.
     read_only
@@ -39,11 +54,19 @@ class ChanceRow:
     chance, p_chance
         Mean of 1 / number of options, and the one-sided p value of "not above it".
     constant, positions, p_constant
-        Accuracy of the best constant answer, which option that is (0-based place in the source's
-        order; several if equally good), and the one-sided p value of "not above every constant
-        answer".
+        Accuracy of the best constant answer, at which place that is (0-based; several if equally
+        good), and the one-sided p value of "not above every constant answer".
+    tests, p_adjusted
+        How many tests the row's family has (the model's rows of this scope), and the larger of the
+        two p values after Holm's adjustment within it: "above both" is claimed by this one alone.
     favourite, favourite_share, favourite_gold
-        The option chosen most often, how often, and how often it is the right one.
+        The place chosen most often, how often, and how often it is the right one.
+    blind
+        How often the same choices of places would be right if dealt out without the questions.
+    position_dominates, p_position
+        Whether the favourite is chosen more often than it is right by more than the answers are
+        right more often than blindly, and the p value of the first of these (a screen: it is
+        adjusted for the number of places only).
     verdict, rankable
         What follows; labels are ranked only if the accuracy is above both.
     reason
@@ -51,8 +74,9 @@ class ChanceRow:
     """
 
     model: str
-    scope: Literal["overall", "domain", "level"]
+    scope: ChanceScope
     name: str
+    levels: tuple[Any, ...] | None
     accuracy: float
     read_only: float
     chance: float
@@ -60,9 +84,14 @@ class ChanceRow:
     constant: float
     positions: tuple[int, ...]
     p_constant: float
+    tests: int
+    p_adjusted: float
     favourite: int
     favourite_share: float
     favourite_gold: float
+    blind: float
+    p_position: float
+    position_dominates: bool
     questions: int
     clusters: int
     answers: int
@@ -83,24 +112,57 @@ class ChanceRow:
         if self.rankable:
             return f"{sentence})"
         p = self.p_chance if self.verdict == "not above chance" else self.p_constant
-        return f"{sentence}, one-sided p = {p:.2g}); labels must not be ranked"
+        adjusted = f"; {self.p_adjusted:.2g} among {self.tests} tests" if self.tests > 1 else ""
+        return f"{sentence}, one-sided p = {p:.2g}{adjusted}); labels must not be ranked"
+
+    def position_sentence(self) -> str:
+        """What the preference for a place does, as a sentence."""
+        about = f"{self.model}" + (f", {self.name}" if self.name else "")
+        return (
+            f"{about}: place {self.favourite + 1} is chosen in {self.favourite_share:.1f}% of the "
+            f"answers and right in {self.favourite_gold:.1f}%; answers are right in "
+            f"{self.read_only:.1f}%, and would be in {self.blind:.1f}% by such choices of places "
+            f"alone: position bias {'' if self.position_dominates else 'does not '}dominate"
+            f"{'s' if self.position_dominates else ''}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ChanceCheck(Result):
-    """Accuracy against chance and the best constant answer, per model and domain."""
+    """Accuracy against chance and the best constant answer, per model and scope.
+
+    Parameters
+    ----------
+    rows
+        One per model and scope.
+    places
+        ``"shown"``: places are those at which options were shown; ``"source"``: those of the
+        source's order, for how options were shown is not known.
+    alpha
+        Chance of a false "above both" in one family: the rows of one model and scope.
+    """
 
     rows: tuple[ChanceRow, ...]
+    places: Literal["shown", "source"] = "source"
     alpha: float = ALPHA
     kind: Literal["chance"] = "chance"
 
     def of(self, model: str) -> ChanceRow:
         """The overall row of one model."""
-        return next(r for r in self.rows if r.model == model and r.scope == "overall")
+        return self.rows_of(model, "overall")[0]
+
+    def rows_of(self, model: str, scope: ChanceScope) -> tuple[ChanceRow, ...]:
+        """The rows of one model and scope: one family of tests."""
+        return tuple(r for r in self.rows if r.model == model and r.scope == scope)
 
     def rankable(self, model: str) -> bool:
         """Whether this model's labels may be ranked."""
         return self.of(model).rankable
+
+    def at_chance(self, model: str) -> frozenset[tuple[Any, ...]]:
+        """Levels of the configurations that are not shown to be above both baselines."""
+        rows = self.rows_of(model, "configuration")
+        return frozenset(row.levels for row in rows if row.levels is not None and not row.rankable)
 
     def __str__(self) -> str:
         return "; ".join(row.sentence() for row in self.rows if row.scope == "overall")
@@ -109,123 +171,138 @@ class ChanceCheck(Result):
         """One row per model and scope."""
         import polars as pl
 
-        names = list(ChanceRow.__dataclass_fields__)
+        names = [name for name in ChanceRow.__dataclass_fields__ if name != "levels"]
         rows = [
             {n: list(v) if isinstance(v := getattr(row, n), tuple) else v for n in names}
             for row in self.rows
         ]
-        numbers = [
-            *("accuracy", "read_only", "chance", "p_chance", "constant", "p_constant"),
-            *("favourite_share", "favourite_gold"),
-        ]
-        types: dict[str, Any] = dict.fromkeys(numbers, pl.Float64)
+        types: dict[str, Any] = dict.fromkeys(_NUMBERS, pl.Float64)
         types["positions"] = pl.List(pl.Int64)
         frame = pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
-        return frame.with_columns(pl.col(numbers).fill_nan(None))
+        return frame.with_columns(pl.col(_NUMBERS).fill_nan(None))
 
 
 def chance_check(
-    responses: xr.Dataset, *, by: Sequence[str] = (), alpha: float = ALPHA
+    responses: xr.Dataset, *, by: Sequence[str] | None = None, alpha: float = ALPHA
 ) -> ChanceCheck:
     """Test accuracy against chance and against the best constant answer.
 
-    All personas and configurations are taken together, controls too and structural duplicates
-    once: the question is whether the model answers the questions at all. Questions are the
-    observations, those of a cluster together, sources are strata.
+    For each model over everything, per domain, per level of each factor, per configuration and per
+    label; in each over all the rest together, controls too and structural duplicates once: the
+    question is whether the model answers the questions at all. Questions are the observations,
+    those of a cluster together, sources are strata.
+
+    What must not happen is a false "above both". So each family, the rows of one model and scope,
+    is tested together by Holm's procedure: the chance that any of its rows is called above both
+    and is not, is at most `alpha`. "Not above" is therefore no finding about a row, only the lack
+    of one. A model's overall row is a family of its own.
 
     Parameters
     ----------
     responses
         A Dataset of responses.
     by
-        Factors for whose levels it is tested as well, such as the one that says how an answer is
-        read.
+        Factors whose levels are tested; None: all of them.
     alpha
-        One-sided level of each test.
+        One-sided level of each family.
     """
     cube = read_cube(responses)
-    for factor in by:
+    factors = cube.factors if by is None else tuple(by)
+    for factor in factors:
         if factor not in cube.factors:
             raise NongrataError(
                 f"unknown factor {factor!r}", where="by", fix=f"use {', '.join(cube.factors)}"
             )
     rows: list[ChanceRow] = []
     for m, model in enumerate(cube.models):
-        answers = cube.answers(m)
-        counted = _Counts.of(answers, ~cube.duplicate, cube)
-        everything = np.arange(len(cube.questions))
-        rows.append(_row(cube, counted, everything, (model, "overall", ""), alpha))
-        for domain in cube.domains:
-            where = np.flatnonzero(cube.domain == domain)
-            rows.append(_row(cube, counted, where, (model, "domain", domain), alpha))
-        for factor in by:
-            f = cube.factors.index(factor)
-            for i, level in enumerate(cube.factor_levels[f]):
-                here = ~cube.duplicate & (cube.levels[:, f] == i)
-                part = _Counts.of(answers, here, cube)
-                key = (model, "level", f"{factor} = {level}")
-                rows.append(_row(cube, part, everything, key, alpha))
-    return ChanceCheck(tuple(rows), alpha)
+        counted = tally(cube.answers(m), cube)
+        found: dict[ChanceScope, list[dict[str, Any]]] = {scope: [] for scope in CHANCE_SCOPES}
+        for scope, name, levels, cells, where in _cells(cube, counted, factors):
+            key = {"model": model, "scope": scope, "name": name, "levels": levels}
+            found[scope].append(key | _figures(cube, cells, where, alpha))
+        for family in found.values():
+            rows.extend(_judged(family, alpha))
+    return ChanceCheck(tuple(rows), "shown" if cube.knows_places else "source", alpha)
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """Per question: right answers, answers there are, and how often each option was chosen."""
+def _cells(
+    cube: Cube, counted: Tallies, factors: Sequence[str]
+) -> Iterator[tuple[ChanceScope, str, tuple[Any, ...] | None, Tally, NDArray[np.intp]]]:
+    """What is tested: scope, name, levels, counts by question, and which questions."""
+    by_configuration = counted.configurations
+    once = ~counted.repeated if not counted.repeated.all() else counted.repeated
+    everything = by_configuration.total(once)
+    questions = np.arange(len(cube.questions))
+    yield "overall", "", None, everything, questions
+    for domain in cube.domains:
+        where = np.flatnonzero(cube.domain == domain)
+        yield "domain", domain, None, everything.on(where), where
+    for factor in factors:
+        f = cube.factors.index(factor)
+        for i, level in enumerate(cube.factor_levels[f]):
+            here = cube.levels[:, f] == i
+            here = here & once if (here & once).any() else here
+            yield "level", f"{factor} = {level}", None, by_configuration.total(here), questions
+    for c in range(len(cube.levels)):
+        levels = cube.configuration(c)
+        name = configuration_label(levels)
+        yield "configuration", name, levels, by_configuration.of(c), questions
+    for p, persona in enumerate(cube.personas):
+        yield "persona", persona, None, counted.personas.of(p), questions
 
-    right: NDArray[np.int64]
-    present: NDArray[np.int64]
-    choices: NDArray[np.int64]
 
-    @classmethod
-    def of(cls, answers: Answers, cells: Bools, cube: Cube) -> _Counts:
-        option, outcome = answers.option[cells], answers.outcome[cells]
-        read = outcome == ANSWERED
-        choices = [
-            np.count_nonzero(read & (option == j), axis=(0, 1))
-            for j in range(int(cube.n_options.max(initial=1)))
-        ]
-        return cls(
-            np.asarray(np.count_nonzero(answers.correct[cells], axis=(0, 1))),
-            np.asarray(np.count_nonzero(answers.present[cells], axis=(0, 1))),
-            np.stack(choices, axis=1),
-        )
-
-
-def _row(
-    cube: Cube, counts: _Counts, where: NDArray[np.intp], key: tuple[str, Any, str], alpha: float
-) -> ChanceRow:
-    right = ratio(counts.right[where], counts.present[where])
+def _figures(cube: Cube, cells: Tally, where: NDArray[np.intp], alpha: float) -> dict[str, Any]:
+    """Everything about one row but what its family decides."""
+    right = ratio(cells.right, cells.present)
     n, cluster, source = cube.n_options[where], cube.cluster[where], cube.source[where]
-    answer = cube.answer[where]
+    shares = ratio(cells.present_gold, cells.present[:, None])
     chance = against_chance(right, n, cluster, source)
-    constant = against_constant(right, answer, n, cluster, source)
-    bias = position_bias(counts.choices[where], answer)
-    reason = chance.test.reason or constant.reason
-    verdict: Verdict = "above both"
-    if reason:
-        verdict = "unknown"
-    elif chance.test.p > alpha:
-        verdict = "not above chance"
-    elif constant.p > alpha:
-        verdict = "not above the best constant answer"
-    there = counts.present[where] > 0
-    read = int(counts.choices[where].sum())
-    return ChanceRow(
-        *key,
-        accuracy=100.0 * chance.accuracy,
-        read_only=100.0 * float(ratio(counts.right[where].sum(), np.array(read))),
-        chance=100.0 * chance.chance,
-        p_chance=chance.test.p,
-        constant=100.0 * constant.constant,
-        positions=constant.positions,
-        p_constant=constant.p,
-        favourite=bias.position,
-        favourite_share=100.0 * bias.chosen,
-        favourite_gold=100.0 * bias.gold,
-        questions=int(there.sum()),
-        clusters=len(np.unique(cluster[there])),
-        answers=int(counts.present[where].sum()),
-        verdict=verdict,
-        rankable=verdict == "above both",
-        reason=reason,
-    )
+    constant = against_constant(right, cube.answer[where], n, cluster, source, shares)
+    bias = position_bias(cells.choices, cells.gold, cells.right, n, cluster, source)
+    there = cells.present > 0
+    return {
+        "accuracy": 100.0 * chance.accuracy,
+        "read_only": 100.0 * bias.right,
+        "chance": 100.0 * chance.chance,
+        "p_chance": chance.test.p,
+        "constant": 100.0 * constant.constant,
+        "positions": constant.positions,
+        "p_constant": constant.p,
+        "favourite": bias.position,
+        "favourite_share": 100.0 * bias.chosen,
+        "favourite_gold": 100.0 * bias.gold,
+        "blind": 100.0 * bias.blind,
+        "p_position": bias.p,
+        "position_dominates": bias.dominates(alpha),
+        "questions": int(there.sum()),
+        "clusters": len(np.unique(cluster[there])),
+        "answers": int(cells.present.sum()),
+        "reason": chance.test.reason or constant.reason,
+    }
+
+
+def _judged(family: list[dict[str, Any]], alpha: float) -> Iterator[ChanceRow]:
+    """The rows of a family with their verdicts.
+
+    "Above both" needs both null hypotheses rejected, so its p value is the larger one. Where the
+    smaller family of tests against chance alone already fails, that is the verdict.
+    """
+    chance = np.array([row["p_chance"] for row in family], dtype=np.float64)
+    constant = np.array([row["p_constant"] for row in family], dtype=np.float64)
+    chance_alone, both = holm(chance), holm(np.maximum(chance, constant))
+    tests = int((~np.isnan(both)).sum())
+    for row, first, second in zip(family, chance_alone, both, strict=True):
+        verdict: Verdict = "above both"
+        if row["reason"]:
+            verdict = "unknown"
+        elif first > alpha:
+            verdict = "not above chance"
+        elif second > alpha:
+            verdict = "not above the best constant answer"
+        yield ChanceRow(
+            **row,
+            tests=tests,
+            p_adjusted=float(second),
+            verdict=verdict,
+            rankable=verdict == "above both",
+        )

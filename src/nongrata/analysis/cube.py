@@ -130,6 +130,50 @@ class Cube:
             self.answer,
         )
 
+    def final_letters(self, model: int) -> NDArray[np.float32] | None:
+        """P(right | the text before the letter, and that a label stands there), where read.
+
+        Shape (P, K, R, Q), ``nan`` where no letter decided; None if the run reads no letters. The
+        division by the mass of all labels belongs to the comparison with sampled letters: a
+        letter is looked for only in texts in which one was drawn.
+        """
+        if not {"final", "final_mass"} <= set(self.dataset.data_vars):
+            return None
+        dims = ("persona", *self.factors, "replicate", "question")
+        right, mass = (
+            self.dataset[name].isel(model=model).transpose(*dims).to_numpy()
+            for name in ("final", "final_mass")
+        )
+        with np.errstate(invalid="ignore"):  # a letter that cannot be is no letter
+            share = np.where(mass > 0, right / np.where(mass > 0, mass, 1), np.nan)
+        shape = (len(self.personas), len(self.levels), self.replicates, len(self.questions))
+        return np.minimum(share, 1).astype(np.float32).reshape(shape)
+
+    @property
+    def temperature(self) -> NDArray[np.float64] | None:
+        """Sampling temperature of each configuration, shape (K,); None if that is not known."""
+        if "sampling_temperature" not in self.dataset.data_vars:
+            return None
+        found = self.dataset["sampling_temperature"].transpose(*self.factors).to_numpy()
+        return np.asarray(found.ravel(), dtype=np.float64)
+
+    @property
+    def shown_option(self) -> NDArray[np.int8] | None:
+        """Option at each place shown, -1 where there is none, shape (K, Q, places).
+
+        None if options are shown in the source's order, or how they are shown is not known.
+        """
+        if "shown_option" not in self.dataset.data_vars:
+            return None
+        dims = (*self.factors, "question", "shown_place")
+        found = self.dataset["shown_option"].transpose(*dims).to_numpy()
+        return np.asarray(found.reshape(len(self.levels), len(self.questions), -1))
+
+    @property
+    def knows_places(self) -> bool:
+        """Whether the place at which an option was shown is known."""
+        return self.shown_option is not None or self.dataset.attrs.get("options_permuted") is False
+
 
 def configuration_label(levels: tuple[Any, ...]) -> str:
     """A configuration as one text.

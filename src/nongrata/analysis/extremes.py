@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from nongrata.analysis.chance import ChanceCheck, chance_check
 from nongrata.analysis.cube import Cube, configuration_label, read_cube
 from nongrata.analysis.result import Result, factor_columns
 from nongrata.analysis.selection import LeftOut, Personas, select
@@ -32,6 +33,9 @@ class ConfigurationExtremes:
         In per cent, on `questions`, those complete for all labels.
     tied
         Whether all labels have one accuracy, so that best and worst are the same labels.
+    at_chance
+        Whether the configuration is not shown to be above chance and above the best constant
+        answer (`ChanceCheck`): then its places say nothing.
     reason
         Why there are no ranks, else empty.
     """
@@ -45,17 +49,45 @@ class ConfigurationExtremes:
     worst_accuracy: float
     questions: int
     tied: bool
+    at_chance: bool
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelShare:
-    """How often a label comes out best or worst, in per cent of configurations; ties shared."""
+    """How often a label comes out best or worst, in per cent of configurations; ties shared.
+
+    Parameters
+    ----------
+    best, worst
+        Over all configurations compared.
+    best_above_chance, worst_above_chance
+        Over those that are not at chance; ``nan`` if there is none.
+    at_chance
+        Whether the label's own answers, all taken together, are not shown to be above chance and
+        above the best constant answer.
+    """
 
     model: str
     persona: str
     best: float
     worst: float
+    best_above_chance: float
+    worst_above_chance: float
+    at_chance: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FlipsAboveChance:
+    """The figures of `Flips` over the configurations that are not at chance."""
+
+    configurations: Figure
+    tied: Figure
+    distinct_best: Figure
+    distinct_worst: Figure
+    best_flips: Figure
+    worst_flips: Figure
+    both: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +98,10 @@ class Flips:
     ----------
     configurations
         Configurations with ranks, a mean over replicates where they differ.
+    at_chance
+        How many of the configurations compared are at chance, so that noise alone moves places.
+    above_chance
+        The same figures without these.
     tied
         How many of them have all labels tied.
     distinct_best, distinct_worst
@@ -86,6 +122,8 @@ class Flips:
     best_flips: Figure
     worst_flips: Figure
     both: tuple[str, ...]
+    at_chance: int
+    above_chance: FlipsAboveChance
     left_out: tuple[LeftOut, ...]
 
 
@@ -109,7 +147,8 @@ class BestAndWorst(Result):
             parts.append(
                 f"{row.model}: {row.distinct_best.value:g} labels come out best and "
                 f"{row.distinct_worst.value:g} worst over {row.configurations.value:g} "
-                f"configurations, {len(row.both)} of them both"
+                f"configurations, {len(row.both)} of them both; "
+                f"{row.at_chance} of these configurations are not shown to be above chance"
             )
         return "; ".join(parts)
 
@@ -119,7 +158,7 @@ class BestAndWorst(Result):
 
         fixed = (
             *("model", "configuration", "replicate", "best", "worst", "best_accuracy"),
-            *("worst_accuracy", "questions", "tied", "reason"),
+            *("worst_accuracy", "questions", "tied", "at_chance", "reason"),
         )
         names = factor_columns(self.factors, fixed)
         rows = []
@@ -138,12 +177,15 @@ class BestAndWorst(Result):
         )
 
 
-def best_and_worst(responses: xr.Dataset, personas: Personas = "labels") -> BestAndWorst:
+def best_and_worst(
+    responses: xr.Dataset, personas: Personas = "labels", *, chance: ChanceCheck | None = None
+) -> BestAndWorst:
     """Best and worst label per configuration, how often each is one, and how often that flips.
 
     Labels are compared on the questions complete for all of them. Ties are shared: all tied
     labels are named, and a share of the place goes to each. Replicates are taken one by one, then
-    averaged.
+    averaged. Configurations and labels at chance are flagged, and everything is given without
+    such configurations as well.
 
     Parameters
     ----------
@@ -151,13 +193,16 @@ def best_and_worst(responses: xr.Dataset, personas: Personas = "labels") -> Best
         A Dataset of responses.
     personas
         As in `instability`.
+    chance
+        From `chance_check`; None: it is computed.
     """
     cube = read_cube(responses)
+    chance = chance_check(responses) if chance is None else chance
     extremes: list[ConfigurationExtremes] = []
     labels: list[LabelShare] = []
     flips: list[Flips] = []
     for m in range(len(cube.models)):
-        rows, shares, flip = _one_model(cube, m, personas)
+        rows, shares, flip = _one_model(cube, m, personas, chance)
         extremes.extend(rows)
         labels.extend(shares)
         flips.append(flip)
@@ -165,45 +210,82 @@ def best_and_worst(responses: xr.Dataset, personas: Personas = "labels") -> Best
 
 
 def _one_model(
-    cube: Cube, m: int, personas: Personas
+    cube: Cube, m: int, personas: Personas, chance: ChanceCheck
 ) -> tuple[list[ConfigurationExtremes], list[LabelShare], Flips]:
     model, answers = cube.models[m], cube.answers(m)
     selection = select(cube, np.asarray(answers.present.any(axis=(2, 3))), personas)
     cells = np.ix_(selection.personas, selection.configurations)
     names = [cube.personas[p] for p in selection.personas]
+    at_chance = chance.at_chance(model)
+    weak = {row.name for row in chance.rows_of(model, "persona") if not row.rankable}
     by_replicate: list[list[ConfigurationExtremes]] = []
     for r in range(cube.replicates):
         A, n = complete_accuracy(answers.correct[:, :, r][cells], answers.present[:, :, r][cells])
+        configurations = [cube.configuration(int(c)) for c in selection.configurations]
         by_replicate.append(
             [
-                _extremes(model, names, cube.configuration(int(c)), r, A[:, i], int(n[i]))
-                for i, c in enumerate(selection.configurations)
+                _extremes(model, names, levels, r, A[:, i], int(n[i]), levels in at_chance)
+                for i, levels in enumerate(configurations)
             ]
         )
-    used = [ranked for rows in by_replicate if (ranked := [row for row in rows if row.best])]
-    shares = [LabelShare(model, name, *_shares(name, used)) for name in names] if used else []
+    used = _with_ranks(by_replicate)
+    sound = _with_ranks([[row for row in rows if not row.at_chance] for rows in by_replicate])
+    shares = [
+        LabelShare(model, name, *_shares(name, used), *_shares(name, sound), name in weak)
+        for name in (names if used else ())
+    ]
     nothing = "no configuration has a question that all labels share"
-    summaries = [_summary(rows) for rows in used]
-    figures = {
+    flip = Flips(
+        model=model,
+        **_figures(used, nothing),
+        both=_both(names, used),
+        at_chance=len({row.levels for rows in used for row in rows if row.at_chance}),
+        above_chance=FlipsAboveChance(
+            **_figures(sound, "no configuration is shown to be above chance" if used else nothing),
+            both=_both(names, sound),
+        ),
+        left_out=selection.left_out,
+    )
+    return [row for rows in by_replicate for row in rows], shares, flip
+
+
+def _with_ranks(
+    by_replicate: list[list[ConfigurationExtremes]],
+) -> list[list[ConfigurationExtremes]]:
+    """The rows that have ranks, of the replicates that have any."""
+    return [ranked for rows in by_replicate if (ranked := [row for row in rows if row.best])]
+
+
+def _figures(replicates: list[list[ConfigurationExtremes]], nothing: str) -> dict[str, Figure]:
+    """Means over replicates, or the reason why there are none."""
+    summaries = [_summary(rows) for rows in replicates]
+    return {
         key: mean_figure(s[key] for s in summaries) if summaries else Figure.undefined(nothing)
         for key in (
             *("configurations", "tied", "distinct_best", "distinct_worst"),
             *("best_flips", "worst_flips"),
         )
     }
-    both = tuple(name for name in names if any(_is_both(name, rows) for rows in used))
-    flip = Flips(model=model, both=both, left_out=selection.left_out, **figures)
-    return [row for rows in by_replicate for row in rows], shares, flip
+
+
+def _both(names: list[str], replicates: list[list[ConfigurationExtremes]]) -> tuple[str, ...]:
+    return tuple(name for name in names if any(_is_both(name, rows) for rows in replicates))
 
 
 def _extremes(
-    model: str, names: list[str], levels: tuple[Any, ...], replicate: int, A: Any, questions: int
+    model: str,
+    names: list[str],
+    levels: tuple[Any, ...],
+    replicate: int,
+    A: Any,
+    questions: int,
+    at_chance: bool,
 ) -> ConfigurationExtremes:
     rounded = np.round(A, TIE_DECIMALS)
     if len(rounded) == 0 or np.isnan(rounded).any():
         why = "no label is left" if len(rounded) == 0 else "no question is complete for all labels"
         return ConfigurationExtremes(
-            model, levels, replicate, (), (), np.nan, np.nan, questions, False, why
+            model, levels, replicate, (), (), np.nan, np.nan, questions, False, at_chance, why
         )
     top, bottom = rounded.max(), rounded.min()
     return ConfigurationExtremes(
@@ -216,10 +298,14 @@ def _extremes(
         100.0 * float(A.min()),
         questions,
         bool(top == bottom),
+        at_chance,
     )
 
 
 def _shares(name: str, replicates: list[list[ConfigurationExtremes]]) -> tuple[float, float]:
+    if not replicates:
+        return np.nan, np.nan
+
     def mean(which: str) -> float:
         each = [
             np.mean([(name in getattr(r, which)) / len(getattr(r, which)) for r in rows])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from nongrata.cli import demo, questions, results, studies
+from nongrata.cli import check_reading, checks, demo, pin, questions, results, studies
 
 
 def commands(app: typer.Typer) -> None:
@@ -12,9 +12,13 @@ def commands(app: typer.Typer) -> None:
     app.command("demo")(demo.demo)
     app.command("init")(studies.init)
     app.command("plan")(studies.plan)
+    app.command("pin")(pin.pin)
     app.command("run")(studies.run)
     app.command("status")(studies.status)
     app.command("analyze")(results.analyze)
+    app.command("rerun")(results.rerun)
     app.command("show")(results.show)
     app.add_typer(questions.app, name="questions")
+    app.command("check-engine")(checks.check_engine)
+    app.command("check-reading")(check_reading.check_reading)
     app.command("schema")(studies.schema)

@@ -1,8 +1,9 @@
-"""Commands about answers: analyze and show."""
+"""Commands about answers: analyze, rerun and show."""
 
 from __future__ import annotations
 
 import itertools
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,14 @@ from nongrata.terminal import shorten, visible
 
 if TYPE_CHECKING:
     from nongrata.analysis import Analysis
+
+
+class PersonaSet(StrEnum):
+    """Which personas figures rest on."""
+
+    LABELS = "labels"
+    WITH_CONTROLS = "with_controls"
+    AS_PREPRINT = "as_preprint"
 
 
 def analyze(run: RunArgument, as_json: JsonOption = False) -> None:
@@ -42,6 +51,41 @@ def _analyze(run: Path) -> Analysis:
         dataset = load_run(run, progress.step("reading answers"))
         progress.step("analysing")
         return analyze_dataset(dataset)
+
+
+def rerun(
+    run: RunArgument,
+    draws: Annotated[int, typer.Option(min=2, metavar="N", help="How many re-runs.")] = 500,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the re-runs' random numbers.")] = 0,
+    personas: Annotated[
+        PersonaSet,
+        typer.Option(help="Labels alone, with controls, or everything as in the preprint."),
+    ] = PersonaSet.LABELS,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how far the same study's figures would differ, had it been run another time.
+
+    Answers are drawn anew from their probabilities, so no model is asked. What is shown is the
+    sampling noise of this study, not uncertainty about other questions or formats.
+    """
+    from nongrata.analysis.rerun import rerun as draw_again
+    from nongrata.cli.progress import StepProgress
+    from nongrata.responses import load_run
+
+    warnings = Manifest.read(run).warnings()
+    with StepProgress(error_console()) as progress:
+        dataset = load_run(run, progress.step("reading answers"))
+        tell = progress.step("drawing re-runs")
+        result = draw_again(dataset, personas.value, draws=draws, seed=seed, progress=tell)
+    if as_json:
+        print_json(result.as_dict() | {"notices": warnings})
+        return
+    from nongrata.report.rerun_table import render_rerun
+
+    out = console()
+    for warning in warnings:
+        out.print(visible(warning), style="bold yellow")
+    out.print(render_rerun(result))
 
 
 def show(

@@ -65,18 +65,55 @@ def plan(
     ] = None,
     speed_from: Annotated[
         Path | None,
-        typer.Option(metavar="RUN", help="Take the speed that was measured in a run."),
+        typer.Option(
+            metavar="RUN|FILE",
+            help="Take the speed that was measured in a run, or the speeds in a file.",
+        ),
     ] = None,
+    calibrate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL|all",
+            help="Open this model, or each, and measure its speed with some of the study's "
+            "requests; may be repeated. Nothing is stored.",
+        ),
+    ] = None,
+    calibrate_seconds: Annotated[
+        float, typer.Option(min=0.1, metavar="S", help="For how long, warm-up not counted.")
+    ] = 60.0,
+    save_speeds: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep what was measured, for --speed-from."),
+    ] = None,
+    engines: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Plan with N engines side by side (--executor ray), each at that speed.",
+        ),
+    ] = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Count what a study asks and what that takes, without asking anything."""
+    """Count what a study asks and what that takes; with --calibrate, measure how long."""
+    from nongrata.cli.speeds import find_speeds, speed_table
     from nongrata.loading import load_study
     from nongrata.plan_summary import plan_study, prompt_examples, summarise_plan
 
     loaded = load_study(study, overrides or ())
     planned, questions, mean_chars, known = plan_study(loaded, limit)
-    speeds = _speeds(loaded.study.models, speed, speed_from)
-    summary = summarise_plan(planned, questions, mean_chars, questions_known=known, speeds=speeds)
+    speeds = find_speeds(
+        loaded,
+        speed=speed,
+        speed_from=speed_from,
+        models=calibrate or (),
+        seconds=calibrate_seconds,
+        save=save_speeds,
+        limit=limit,
+    )
+    summary = summarise_plan(
+        planned, questions, mean_chars, questions_known=known, speeds=speeds, engines=engines
+    )
     examples = prompt_examples(planned, show) if show else []
     sent = _as_sent(loaded, examples)
     if as_json:
@@ -94,6 +131,9 @@ def plan(
     if limit is not None:
         out.print(f"LIMITED to {limit} questions: not a result", style="bold yellow")
     out.print(_plan_table(summary))
+    speeds_shown = speed_table(summary)
+    if speeds_shown is not None:
+        out.print(speeds_shown)
     if not known:
         out.print(
             "The question files are not here; the declared numbers were used.", style="yellow"
@@ -116,24 +156,9 @@ def _as_sent(loaded: Any, examples: Any) -> list[dict[str, list[dict[str, Any]]]
     return sent
 
 
-def _speeds(models: Any, speed: float | None, run: Path | None) -> dict[str, float]:
-    if speed is not None:
-        return {spec.id: speed for spec in models}
-    if run is None:
-        return {}
-    from nongrata.manifest import Manifest
-
-    asked: dict[str, int] = {}
-    seconds: dict[str, float] = {}
-    for session in Manifest.read(run).sessions:
-        for model, count in session.requests_by_model.items():
-            asked[model] = asked.get(model, 0) + count
-            spent = session.seconds_by_model.get(model, 0.0)
-            seconds[model] = seconds.get(model, 0.0) + spent
-    return {model: asked[model] / seconds[model] for model in asked if seconds[model] > 0}
-
-
 def _plan_table(summary: Any) -> Table:
+    from nongrata.cli.speeds import add_speed_rows, add_token_rows
+
     table = Table("", "per model", "all models", title=f"Plan of {summary.study}", box=None)
     for column in table.columns[1:]:
         column.justify = "right"
@@ -161,14 +186,9 @@ def _plan_table(summary: Any) -> Table:
         fewer = f" ({answers / passes:.1f} times fewer)" if answers > passes else ""
         table.add_row(names[reading], f"{passes:,} for {answers:,} answers{fewer}", "")
     row("passes", summary.passes_per_model)
-    row("prompt tokens, about", summary.prompt_tokens_per_model)
-    row("generated tokens, at most", summary.completion_tokens_per_model)
+    add_token_rows(table, summary)
     table.add_row("disk, about", "", _bytes(summary.disk_bytes))
-    for model, hours in summary.hours.items():
-        speed = summary.passes_per_second[model]
-        table.add_row(f"time of {model}", f"{_hours(hours)} at {speed:,.1f} passes/s", "")
-    if not summary.hours:
-        table.add_row("time", "give --speed or --speed-from", "")
+    add_speed_rows(table, summary)
     return table
 
 
@@ -222,6 +242,8 @@ def run(
         shown.print("\nstopped; the same command goes on from what is committed")
         raise SystemExit(130) from None
     if as_json:
+        from dataclasses import asdict
+
         print_json(
             {
                 "kind": "run",
@@ -232,6 +254,7 @@ def run(
                 "seconds": round(summary.seconds, 3),
                 "errors": summary.errors,
                 "limit": summary.limit,
+                "costs": [asdict(cost) for cost in summary.costs],
                 "damage": [
                     {"shard": item.name, "what": item.what, "rows": item.rows}
                     for item in summary.damage
@@ -249,6 +272,8 @@ def run(
             "--retry-errors asks them again",
             style="yellow",
         )
+    for cost in summary.costs:
+        result.print(f"used so far: {visible(str(cost))}")
     result.print(f"next: nongrata analyze {visible(str(out))}")
 
 
@@ -290,11 +315,3 @@ def _bytes(count: float) -> str:
             return f"{count:,.0f} {unit}"
         count /= 1000
     return f"{count:,.1f} TB"
-
-
-def _hours(hours: float) -> str:
-    if hours < 1 / 60:
-        return f"{hours * 3600:.0f} s"
-    if hours < 1:
-        return f"{hours * 60:.0f} min"
-    return f"{hours:,.1f} h"

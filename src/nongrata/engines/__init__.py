@@ -81,7 +81,7 @@ def rendered_prompts(
     """
     if not isinstance(spec, LlamaCppSpec):
         return None
-    from nongrata.engines.llamacpp import chat_template_of
+    from nongrata.engines.gguf_template import chat_template_of
     from nongrata.engines.model_files import model_at_hand
 
     path = model_at_hand(spec, base)

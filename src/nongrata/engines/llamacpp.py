@@ -21,6 +21,7 @@ from nongrata.engines.base import Batch, Capabilities, Generations, Likelihoods,
 from nongrata.engines.chat_template import ChatTemplate
 from nongrata.engines.file_cache import cache_folder, remembered_sha256
 from nongrata.engines.gguf_files import GgufMetadata, f32_copy, read_metadata
+from nongrata.engines.gguf_template import gguf_chat_template
 from nongrata.engines.llamacpp_calls import (
     NEUTRAL_SAMPLERS,
     SAMPLER_ORDER,
@@ -88,7 +89,7 @@ class LlamaCppEngine:
         self._spec, self._open_server = spec, open_server
         self._metadata = read_metadata(used.path)
         self._vocabulary = Vocabulary.of(self._metadata)
-        self._template = _chat_template(self._metadata)
+        self._template = gguf_chat_template(self._metadata)
         self._labels = LabelTokens(self._vocabulary, spec.label_variants)
         self._limit = _context_limit(spec, self._metadata)
         self._workers = spec.workers or _cores()
@@ -384,25 +385,6 @@ class LlamaCppEngine:
             "begins_with_bos": begins,
             "begins_with_bos_twice": begins and tokens[0] == tokens[1],
         }
-
-
-def _chat_template(metadata: GgufMetadata) -> ChatTemplate:
-    if metadata.chat_template is None:
-        raise NongrataError(
-            "the model has no chat template, so it cannot be asked in turns",
-            where=metadata.path,
-            fix="use an instruction-tuned model's file",
-        )
-    roles = {"bos": "bos_token", "eos": "eos_token", "unknown": "unk_token", "padding": "pad_token"}
-    found = {name: metadata.special_token(role) for role, name in roles.items()}
-    return ChatTemplate(
-        metadata.chat_template, {name: token[1] for name, token in found.items() if token}
-    )
-
-
-def chat_template_of(path: Path) -> ChatTemplate:
-    """The pinned chat template of a GGUF file; the model is not loaded."""
-    return _chat_template(read_metadata(path))
 
 
 def _context_limit(spec: LlamaCppSpec, metadata: GgufMetadata) -> int:

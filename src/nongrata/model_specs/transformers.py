@@ -12,13 +12,13 @@ Dtype = Literal["float32", "bfloat16", "float16"]
 
 
 class TransformersSpec(FilesSpec):
-    """A model in the Hugging Face form (safetensors or GGUF), answered by PyTorch."""
+    """A model in the Hugging Face form, answered by PyTorch in this process."""
 
     how_served: ClassVar[frozenset[str]] = frozenset({"path", "context", "batch_tokens"})
 
     engine: Literal["transformers"]
     path: str | None = Field(
-        default=None, description="A folder with config, tokenizer and weights, or a GGUF file."
+        default=None, description="A folder with config.json, tokenizer.json and safetensors."
     )
     dtype: Dtype = Field(
         default="float32",
@@ -30,7 +30,9 @@ class TransformersSpec(FilesSpec):
         pattern=r"^(auto|cpu|cuda|cuda:[0-9]+)$",
         description="auto: a GPU if there is one; cpu, cuda or cuda:N.",
     )
-    context: int | None = Field(default=None, ge=128, description="Context in tokens.")
+    context: int | None = Field(
+        default=None, ge=128, description="Context in tokens; by default what the model allows."
+    )
     batch_tokens: int | None = Field(
         default=None, ge=64, description="Tokens computed at once; by default sized to memory."
     )

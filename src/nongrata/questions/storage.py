@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from nongrata.errors import NongrataError
 from nongrata.keys import name_hash
 from nongrata.questions.model import Question, QuestionSet
+from nongrata.run_files import open_file, write_atomically
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +98,9 @@ def write_questions(questions: QuestionSet, path: Path) -> None:
     ...     read_questions(Path(folder) / "questions.parquet") == one
     True
     """
-    questions_to_frame(questions).write_parquet(path, compression="zstd")
+    buffer = io.BytesIO()
+    questions_to_frame(questions).write_parquet(buffer, compression="zstd")
+    write_atomically(path, buffer.getbuffer())
 
 
 def read_questions(path: Path) -> QuestionSet:
@@ -115,7 +119,8 @@ def read_questions(path: Path) -> QuestionSet:
     import polars as pl
 
     try:
-        frame = pl.read_parquet(path)
+        with open_file(path) as handle:
+            frame = pl.read_parquet(handle)
     except FileNotFoundError:
         raise NongrataError("there is no such file", where=path) from None
     except (OSError, pl.exceptions.PolarsError) as error:

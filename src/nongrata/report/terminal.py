@@ -1,18 +1,11 @@
-"""An analysis on a terminal: what to know first, then compact tables with small bars.
-
-Names of models, labels, levels and domains come from users' files and are shown through
-`nongrata.terminal.visible`, as `rich.text.Text`, so that nothing in them is interpreted.
-"""
+"""An analysis on a terminal: what to know first, then compact tables with small bars."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.measure import Measurement
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -20,11 +13,21 @@ from rich.text import Text
 from nongrata.analysis.accuracy import AccuracyRow
 from nongrata.analysis.analyze import Analysis
 from nongrata.analysis.cube import configuration_label
-from nongrata.analysis.extremes import Flips, LabelShare
+from nongrata.analysis.extremes import Flips, FlipsAboveChance, LabelShare
 from nongrata.analysis.instability import Instability, InstabilityRow
 from nongrata.analysis.outcomes import OutcomeRow
-from nongrata.stats.figure import Figure
-from nongrata.terminal import visible
+from nongrata.report.chance_table import chance_table
+from nongrata.report.letters_table import letters_table
+from nongrata.report.pieces import (
+    PEOPLE,
+    Bar,
+    as_name,
+    count,
+    new_table,
+    number,
+    percent,
+    shown,
+)
 
 LABELS_SHOWN = 12
 """Labels listed per model; all of them are in the JSON form and in `AccuracyTable`."""
@@ -34,10 +37,6 @@ _SETS = {
     "with_controls": "with controls",
     "as_preprint": "as in the preprint",
 }
-_PEOPLE = (
-    "A label's accuracy is a property of these prompts and this model; "
-    "it says nothing about people."
-)
 _BOUNDS = "at most: answers that could not be read counted as right; read only: left out"
 _PARTS = (
     "K: configurations compared. IA: mean difference of accuracy between them, in points. "
@@ -46,26 +45,6 @@ _PARTS = (
     "accuracy in points. IQ: per cent of the questions ever right that are not always right; it "
     "grows with K, so compare rows by IQ(2)."
 )
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A bar of fixed width for a share between 0 and 1."""
-
-    share: float
-    width: int = 10
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(self.width, self.width)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        share = min(max(self.share, 0.0), 1.0) if math.isfinite(self.share) else 0.0
-        if options.ascii_only:
-            body = "#" * round(share * self.width)
-        else:
-            eighths = round(share * self.width * 8)
-            body = "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]
-        yield Text(body.ljust(self.width), style="cyan", no_wrap=True)
 
 
 def render_analysis(analysis: Analysis) -> RenderableType:
@@ -84,60 +63,38 @@ def render_analysis(analysis: Analysis) -> RenderableType:
     parts.extend(_notices(analysis))
     for model in analysis.models:
         if len(analysis.models) > 1:
-            parts.append(Text(f"\n{_shown(model)}", style="bold underline"))
+            parts.append(Text(f"\n{shown(model)}", style="bold underline"))
         parts.extend(_instability(analysis, model))
-        parts.append(_chance(analysis, model))
+        parts.extend(chance_table(analysis.chance, model))
         parts.extend(_labels(analysis, model))
+        parts.extend(letters_table(analysis.accuracy, model))
         parts.append(_outcomes(analysis, model))
     parts.append(Text(_PARTS, style="dim"))
-    parts.append(Text(_PEOPLE, style="dim"))
+    parts.append(Text(PEOPLE, style="dim"))
     return Group(*parts)
-
-
-def _shown(text: object) -> str:
-    return visible(str(text), one_line=True)
-
-
-def _name(text: object, style: str = "") -> Text:
-    return Text(_shown(text), style=style, overflow="fold")
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
-
-
-def _table(title: str) -> Table:
-    return Table(
-        title=Text(f"\n{title}", style="bold"),
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-        header_style="dim",
-    )
 
 
 def _head(analysis: Analysis) -> Text:
     labels = len(analysis.personas) - len(analysis.controls)
-    factors = " x ".join(map(_shown, analysis.factors))
+    factors = " x ".join(map(shown, analysis.factors))
     counts = [
-        f"{_count(labels, 'label')} and {_count(len(analysis.controls), 'control')}",
-        f"{_count(analysis.configurations, 'configuration')} ({factors})",
-        _count(analysis.questions, "question"),
+        f"{count(labels, 'label')} and {count(len(analysis.controls), 'control')}",
+        f"{count(analysis.configurations, 'configuration')} ({factors})",
+        count(analysis.questions, "question"),
     ]
     if analysis.replicates > 1:
-        counts.append(_count(analysis.replicates, "replicate"))
-    return Text(f"{', '.join(map(_shown, analysis.models))}: {', '.join(counts)}")
+        counts.append(count(analysis.replicates, "replicate"))
+    return Text(f"{', '.join(map(shown, analysis.models))}: {', '.join(counts)}")
 
 
 def _notices(analysis: Analysis) -> Iterator[Text]:
     for notice in analysis.notices:
-        yield Text.assemble(("! ", "bold yellow"), (_shown(notice.text), "yellow"))
+        yield Text.assemble(("! ", "bold yellow"), (shown(notice.text), "yellow"))
 
 
 def _instability(analysis: Analysis, model: str) -> Iterator[RenderableType]:
     main = analysis.instability[0]
-    table = _table("Instability" + (" of exact probabilities" if main.value == "theta" else ""))
+    table = new_table("Instability" + (" of exact probabilities" if main.value == "theta" else ""))
     table.add_column("over", overflow="fold")
     for name in ("K", "IA", "", "IO", "shift", "x rand", "spread", "IQ", "IQ(2)"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
@@ -156,16 +113,16 @@ def _instability(analysis: Analysis, model: str) -> Iterator[RenderableType]:
             table.add_section()
             section = row.scope
         table.add_row(
-            _name(label),
+            as_name(label),
             str(row.compared),
-            _number(row.ia),
+            number(row.ia),
             Bar(row.ia.value / largest if largest > 0 else 0.0, 4),
-            _number(row.io),
-            _number(row.rank_shift, 1),
-            _number(row.relative_rank_shift),
-            _number(row.spread, 1),
-            _number(row.iq, 1),
-            _number(row.iq_at(2), 1),
+            number(row.io),
+            number(row.rank_shift, 1),
+            number(row.relative_rank_shift),
+            number(row.spread, 1),
+            number(row.iq, 1),
+            number(row.iq_at(2), 1),
         )
     yield table
     yield from _rests_on(main, model)
@@ -175,7 +132,7 @@ def _instability(analysis: Analysis, model: str) -> Iterator[RenderableType]:
         for figure in (row.ia, row.io, row.relative_rank_shift, row.iq)
         if not figure.defined
     ):
-        yield Text(f"- : undefined, {_shown(reason)}", style="dim")
+        yield Text(f"- : undefined, {shown(reason)}", style="dim")
 
 
 def _over(row: InstabilityRow, result: Instability) -> str:
@@ -185,9 +142,9 @@ def _over(row: InstabilityRow, result: Instability) -> str:
 def _rests_on(result: Instability, model: str) -> Iterator[Text]:
     row = result.of(model, "overall")[0]
     yield Text(
-        f"{_SETS[result.persona_set]}: {_count(row.personas, 'persona')}, "
-        f"{_count(row.configurations, 'configuration')}, {_count(row.questions, 'question')}, "
-        f"{_count(row.answers, 'answer')}",
+        f"{_SETS[result.persona_set]}: {count(row.personas, 'persona')}, "
+        f"{count(row.configurations, 'configuration')}, {count(row.questions, 'question')}, "
+        f"{count(row.answers, 'answer')}",
         style="dim",
     )
     fewest = min(row.fewest_questions_ia, row.fewest_questions_io, row.fewest_questions_iq)
@@ -198,76 +155,47 @@ def _rests_on(result: Instability, model: str) -> Iterator[Text]:
             style="dim",
         )
     for left in (item for m in result.left_out if m.model == model for item in m.left_out):
-        names = ", ".join(map(_shown, left.names[:4]))
+        names = ", ".join(map(shown, left.names[:4]))
         more = f" and {len(left.names) - 4} more" if len(left.names) > 4 else ""
         yield Text(f"left out: {names}{more} ({left.why})", style="dim")
 
 
-def _number(figure: Figure, digits: int = 2) -> Text:
-    return Text(f"{figure.value:.{digits}f}") if figure.defined else Text("-", style="dim")
-
-
-def _percent(value: float, digits: int = 1) -> str:
-    return f"{value:.{digits}f}" if math.isfinite(value) else "-"
-
-
-def _chance(analysis: Analysis, model: str) -> Table:
-    table = _table("Is there anything to rank? (accuracy, %)")
-    table.add_column("over", overflow="fold")
-    for name in ("accuracy", "chance", "constant", "option", "chosen", "right"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict", overflow="fold")
-    for row in analysis.chance.rows:
-        if row.model == model:
-            table.add_row(
-                _name(row.name or "all questions"),
-                _percent(row.accuracy),
-                _percent(row.chance),
-                _percent(row.constant),
-                str(row.favourite + 1) if row.favourite >= 0 else "-",
-                _percent(row.favourite_share),
-                _percent(row.favourite_gold),
-                Text(row.verdict, style="green" if row.rankable else "yellow"),
-            )
-    table.caption = Text(
-        "constant: best constant answer; option: the one chosen most, by its place in the source, "
-        "how often it is chosen and how often it is right",
-        style="dim",
-        justify="left",
-    )
-    return table
-
-
 def _labels(analysis: Analysis, model: str) -> Iterator[RenderableType]:
     rankable = analysis.chance.rankable(model)
+    flips = next(f for f in analysis.best_and_worst.flips if f.model == model)
     rows = [row for row in analysis.accuracy.personas if row.model == model]
     shares = {s.persona: s for s in analysis.best_and_worst.labels if s.model == model}
+    weak = {row.name for row in analysis.chance.rows_of(model, "persona") if not row.rankable}
     kept = _order(rows, rankable)
     title = "Accuracy by label (%)" + ("" if rankable else ": in the study's order, not ranked")
-    table = _table(title)
+    table = new_table(title)
     table.add_column("label", overflow="fold")
     table.add_column("accuracy", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for name in ("at most", "read only"):
-        table.add_column(name, justify="right", no_wrap=True)
+    for heading in ("at most", "read only"):
+        table.add_column(heading, justify="right", no_wrap=True)
     if rankable:
         table.add_column("best in", justify="right", no_wrap=True)
         table.add_column("worst in", justify="right", no_wrap=True)
     for row in kept:
         place = _places(shares.get(row.persona or "")) if rankable else ()
+        marks = (" control" if row.is_control else "") + (" ?" if row.persona in weak else "")
         table.add_row(
-            Text.assemble(_name(row.persona), (" control", "dim") if row.is_control else ""),
-            _percent(row.accuracy),
+            Text.assemble(as_name(row.persona), (marks, "dim")),
+            percent(row.accuracy),
             Bar(row.accuracy / 100.0),
-            _percent(row.if_unread_right),
-            _percent(row.read_only),
+            percent(row.if_unread_right),
+            percent(row.read_only),
             *place,
         )
     yield table
     if len(rows) > len(kept):
         yield Text(f"{len(rows) - len(kept)} more labels are in the JSON output", style="dim")
     yield Text(_BOUNDS, style="dim")
-    flips = next(f for f in analysis.best_and_worst.flips if f.model == model)
+    if any(row.persona in weak for row in kept):
+        yield Text("?: not shown to be above chance and the best constant answer", style="dim")
+    if rankable and flips.at_chance:
+        yield Text("best in, worst in: of the configurations above chance", style="dim")
     yield Padding(_flips(flips, rankable), (0, 0, 1, 0))
 
 
@@ -282,32 +210,48 @@ def _order(rows: list[AccuracyRow], rankable: bool) -> list[AccuracyRow]:
 
 
 def _places(share: LabelShare | None) -> tuple[str, str]:
-    if share is None:
+    if share is None or math.isnan(share.best_above_chance):
         return "-", "-"
-    return f"{share.best:.0f}%", f"{share.worst:.0f}%"
+    return f"{share.best_above_chance:.0f}%", f"{share.worst_above_chance:.0f}%"
 
 
 def _flips(flips: Flips, rankable: bool) -> Text:
     if not flips.distinct_best.defined:
-        return Text(f"best and worst label: undefined, {_shown(flips.distinct_best.reason)}")
+        return Text(f"best and worst label: undefined, {shown(flips.distinct_best.reason)}")
     sentence = (
         f"Over {flips.configurations.value:g} configurations, "
         f"{flips.distinct_best.value:g} labels come out best and "
         f"{flips.distinct_worst.value:g} worst (ties shared); {len(flips.both)} come out best in "
-        "one configuration and worst in another."
+        f"one configuration and worst in another.{_pairs(flips)}"
     )
-    if flips.best_flips.defined:
-        sentence += (
-            f" In {flips.best_flips.value:.0f}% of the pairs of configurations the best label is "
-            f"another one, in {flips.worst_flips.value:.0f}% the worst."
-        )
     if not rankable:
-        sentence += " Nothing can be ranked here: noise alone makes such changes."
+        return Text(f"{sentence} Nothing can be ranked here: noise alone makes such changes.")
+    if flips.at_chance:
+        sentence += (
+            f" {flips.at_chance} of these configurations are not shown to be above chance and the "
+            "best constant answer: noise alone changes which label comes out best or worst there."
+        )
+        sound = flips.above_chance
+        if sound.distinct_best.defined:
+            sentence += (
+                f" Over the other {sound.configurations.value:g}, {sound.distinct_best.value:g} "
+                f"come out best, {sound.distinct_worst.value:g} worst, {len(sound.both)} both."
+                f"{_pairs(sound)}"
+            )
     return Text(sentence)
 
 
+def _pairs(flips: Flips | FlipsAboveChance) -> str:
+    if not flips.best_flips.defined:
+        return ""
+    return (
+        f" In {flips.best_flips.value:.0f}% of the pairs of configurations the best label is "
+        f"another one, in {flips.worst_flips.value:.0f}% the worst."
+    )
+
+
 def _outcomes(analysis: Analysis, model: str) -> Table:
-    table = _table("What became of the requests (%)")
+    table = new_table("What became of the requests (%)")
     table.add_column("over", overflow="fold")
     for name in ("read", "unparsed", "refused", "cut off", "error", "not obtained"):
         table.add_column(name, justify="right", overflow="fold")
@@ -321,10 +265,10 @@ def _outcomes(analysis: Analysis, model: str) -> Table:
             if worst.rates["answered"] < 100.0:
                 chosen.append((f"{words}: {name}", worst))
     for label, row in chosen:
-        table.add_row(_name(label), *_rates(row))
+        table.add_row(as_name(label), *_rates(row))
     return table
 
 
 def _rates(row: OutcomeRow) -> list[str]:
     names = ("answered", "unparsed", "refused", "truncated", "error", "not_obtained")
-    return [_percent(row.rates[name]) for name in names]
+    return [percent(row.rates[name]) for name in names]

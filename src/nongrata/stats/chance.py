@@ -4,9 +4,9 @@ Source: section 5 of the study and S11: where accuracy is not above both, nothin
 
 The observation is a question: y_q = mean of x over the answers to q that are present, minus what
 the baseline gets on q. Chance gets 1 / (number of options); the constant answer "position j" gets
-1 where the right option is option j and 0 elsewhere. Positions are *identities*, the place of an
-option in the source's order; they are the places shown unless a factor of the study permutes the
-options. Questions without any answer are left out.
+1 where the right option stands at j and 0 elsewhere. A position is an option's place in the
+source's order; where options are shown in other orders the caller gives, by question, the share of
+answers whose right option stood at each place shown. Questions without any answer are left out.
 
 Questions that share a cluster are one observation; sources are strata of fixed size. With S_g the
 sum over a cluster of y_q minus its stratum's mean, the variance of mean(y) is
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nongrata.stats.accuracy import Floats, ratio
+from nongrata.stats.accuracy import Floats
 
 Ints = NDArray[np.integer]
 
@@ -197,6 +197,7 @@ def against_constant(
     n_options: Ints,
     cluster: Ints,
     stratum: Ints | None = None,
+    gold: Floats | None = None,
 ) -> AgainstConstant:
     """Test accuracy against the best constant answer.
 
@@ -208,6 +209,9 @@ def against_constant(
         Position of the right option in the source's order.
     n_options, cluster, stratum
         As in `against_chance`.
+    gold
+        Where options are shown in several orders: share of the answers to each question whose
+        right option stood at each place, shape (Q, places); it replaces `answer`.
 
     Examples
     --------
@@ -219,67 +223,17 @@ def against_constant(
     there = ~np.isnan(right)
     if not there.any():
         return AgainstConstant((), math.nan, math.nan, "no question has an answer")
-    right, answer, cluster = right[there], answer[there], cluster[there]
+    right, cluster = right[there], cluster[there]
     stratum = None if stratum is None else stratum[there]
-    share = np.bincount(answer, minlength=int(n_options[there].max())) / len(answer)
-    tests = [
-        mean_above_zero(right - (answer == position), cluster, stratum)
-        for position in range(len(share))
-    ]
-    best = tuple(int(j) for j in np.flatnonzero(share == share.max()))
+    if gold is None:
+        places = np.arange(int(n_options[there].max()))
+        gold = (answer[there][:, None] == places).astype(np.float64)
+    else:
+        gold = gold[there]
+    share = gold.mean(axis=0)
+    tests = [mean_above_zero(right - column, cluster, stratum) for column in gold.T]
+    best = tuple(int(j) for j in np.flatnonzero(share >= share.max() - 1e-12))
     reason = next((test.reason for test in tests if test.reason), "")
     return AgainstConstant(
         best, float(share.max()), math.nan if reason else max(test.p for test in tests), reason
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class PositionBias:
-    """Whether one position is preferred; shares, 0 to 1.
-
-    Parameters
-    ----------
-    position
-        The position chosen most often, 0-based (the first of several); -1 without any answer.
-    chosen
-        Share of the answers read that choose it.
-    gold
-        Share of those answers whose question has its right option there.
-    """
-
-    position: int
-    chosen: float
-    gold: float
-
-    @property
-    def excess(self) -> float:
-        """How much more often it is chosen than it is right."""
-        return self.chosen - self.gold
-
-
-def position_bias(choices: Ints, answer: Ints) -> PositionBias:
-    """Share of the most chosen position against the share of right options there.
-
-    Parameters
-    ----------
-    choices
-        How often each position was chosen in each question, shape (Q, positions).
-    answer
-        Position of the right option of each question.
-
-    Examples
-    --------
-    >>> bias = position_bias(np.array([[3, 1], [4, 0]]), np.array([0, 1]))
-    >>> bias.position, bias.chosen, bias.gold, bias.excess
-    (0, 0.875, 0.5, 0.375)
-    """
-    read = choices.sum(axis=1)
-    total = int(read.sum())
-    if total == 0:
-        return PositionBias(-1, math.nan, math.nan)
-    position = int(choices.sum(axis=0).argmax())
-    return PositionBias(
-        position,
-        float(ratio(choices[:, position].sum(), np.array(total))),
-        float(read[answer == position].sum() / total),
     )
