@@ -14,7 +14,9 @@ from nongrata.manifest import Manifest
 from nongrata.plan import Plan
 from nongrata.prompts import Messages
 from nongrata.questions.model import Question
+from nongrata.run_files import read_table
 from nongrata.run_folder import duplicates, read_content
+from nongrata.run_path import is_remote, run_path
 from nongrata.store import Store
 from nongrata.stored_passes import StoredPasses
 from nongrata.yaml_files import did_you_mean
@@ -83,7 +85,7 @@ class AnswerView:
 
 
 def view_answers(
-    folder: Path, question: str, *, persona: str | None = None, model: str | None = None
+    folder: str | Path, question: str, *, persona: str | None = None, model: str | None = None
 ) -> tuple[Question, list[AnswerView]]:
     """Every answer of a run to one question.
 
@@ -96,6 +98,7 @@ def view_answers(
     persona, model
         Only this persona or model.
     """
+    folder = run_path(folder)
     manifest = Manifest.read(folder)
     content = read_content(folder)
     ids = [q.id for q in content.questions]
@@ -152,8 +155,12 @@ def _rows_of(store: Store, model: str, plan: Plan, place: int) -> dict[Any, dict
     paths = store.paths(model)
     if not paths:
         return {}
-    wanted = pl.lit(int(plan.prompts.question_hashes[place]), dtype=pl.UInt64)
-    found = pl.scan_parquet(paths).filter(pl.col("question") == wanted).collect()
+    asked = pl.col("question") == pl.lit(int(plan.prompts.question_hashes[place]), dtype=pl.UInt64)
+    if is_remote(store.folder):
+        parts = [pl.DataFrame(read_table(path)).filter(asked) for path in paths]
+        found = pl.concat(parts, how="vertical_relaxed")
+    else:
+        found = pl.scan_parquet(paths).filter(asked).collect()
     return {
         (row["skeleton"], row["temperature"], row["replicate"]): row
         for row in found.iter_rows(named=True)

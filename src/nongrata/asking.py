@@ -88,7 +88,7 @@ class Asking:
 
     def run(self) -> None:
         """Ask until nothing is missing."""
-        costs = {reading: _cost(self.plan, reading) for reading in READINGS}
+        costs = {reading: cost_of(self.plan, reading) for reading in READINGS}
         missing = self.missing
         total = sum(costs[reading] * self.plan.size(reading) for reading in READINGS)
         left = sum(costs[reading] * count for reading, count in missing.by_reading.items())
@@ -251,7 +251,7 @@ def refuse_what_it_cannot(engine: Engine, plan: Plan, model: str) -> None:
         )
 
 
-def _cost(plan: Plan, reading: Reading) -> float:
+def cost_of(plan: Plan, reading: Reading) -> float:
     """Rough cost of a request of a reading against a single pass, for the time left.
 
     Measured on the demo: a generation of at most 24 tokens costs about 1.3 passes.

@@ -19,10 +19,10 @@ from nongrata.errors import NongrataError
 from nongrata.run_files import read_bytes, write_atomically
 
 FILE = "manifest.json"
-FORM = 1
+FORM = 2
 _PACKAGES = (
     *("numpy", "polars", "pyarrow", "pydantic", "jinja2", "gguf", "xllamacpp"),
-    *("torch", "transformers", "tokenizers", "vllm", "openai", "ray"),
+    *("torch", "transformers", "tokenizers", "vllm", "openai", "ray", "fsspec"),
 )
 
 

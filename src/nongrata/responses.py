@@ -19,7 +19,9 @@ from nongrata.integrity import side_file_damage
 from nongrata.manifest import Manifest
 from nongrata.plan import Plan
 from nongrata.rows import OUTCOMES
+from nongrata.run_files import read_table
 from nongrata.run_folder import RunContent, duplicates, read_content
+from nongrata.run_path import run_path
 from nongrata.store import Damage, Store
 from nongrata.stored_passes import COLUMNS as PASS_COLUMNS
 from nongrata.stored_passes import StoredPasses
@@ -78,7 +80,7 @@ def load_run(folder: str | Path, progress: Callable[[int, int], None] | None = N
         given a label. ``sampling_temperature``: of each configuration. ``shown_option`` (only
         where options are permuted): the option at each place, -1 where there is none.
     """
-    folder = Path(folder)
+    folder = run_path(folder)
     manifest = Manifest.read(folder)
     content = read_content(folder)
     store = Store(folder)
@@ -156,10 +158,7 @@ class _Filler:
             self.by_heat[found, place] = table[found, position]
 
     def add(self, path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        with path.open("rb") as handle:
-            data = pq.read_table(handle, columns=_COLUMNS)
+        data = read_table(path, _COLUMNS)
         skeleton = self.skeletons.find(data["skeleton"].to_numpy())
         question = self.questions.find(data["question"].to_numpy())
         known = (skeleton >= 0) & (question >= 0)

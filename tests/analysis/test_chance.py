@@ -15,7 +15,7 @@ from studies import SIMULATED, Silent, loaded, small_study
 Q = 60
 
 
-def with_a_weak_half(weak=0.25, seed=3, questions=Q):
+def with_a_weak_half(seed=3, questions=Q):
     """Configurations of the format "role" answer at random, the others nearly always right."""
     ds = responses(questions=questions, seed=seed, accuracy=0.95, controls=1)
     rng = np.random.default_rng(seed)
@@ -80,7 +80,7 @@ def test_a_configuration_of_nothing_but_repeats_is_tested_on_them():
 
 def test_false_claims_are_rare_over_a_whole_family():
     """Answers at random: any "above both" among 6 configurations in at most 2.5% of studies."""
-    false, alone, studies = 0, 0, 150
+    false, alone, studies = 0, 0, 80
     ds = responses(questions=40, personas=2, controls=0)
     n = ds["n_options"].to_numpy()
     rng = np.random.default_rng(8)
@@ -91,8 +91,8 @@ def test_false_claims_are_rare_over_a_whole_family():
         rows = chance_check(ds).rows_of("model-0", "configuration")
         false += any(row.rankable for row in rows)
         alone += any(row.p_chance <= 0.025 for row in rows)
-    assert false <= 9  # 2.5% of 150, and chance
-    assert alone > 9  # each test for itself would claim something far more often
+    assert false <= 6  # 2.5% of 80, and chance
+    assert alone > 6  # each test for itself would claim something far more often
 
 
 def test_the_adjusted_p_value_decides_and_is_shown():

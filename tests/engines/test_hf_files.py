@@ -70,7 +70,7 @@ def test_weights_in_parts(tmp_path: Path) -> None:
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(json.dumps({"weight_map": {"a": "1.safetensors", "b": "2.safetensors"}}))
     assert weight_files(tmp_path) == ("1.safetensors", "2.safetensors")
-    with pytest.raises(NongrataError, match="no '1.safetensors'"):
+    with pytest.raises(NongrataError, match=r"no '1\.safetensors'"):
         check_folder(tmp_path)
     for bad in ('{"weight_map": {"a": "../../etc/passwd"}}', "[]", "{", '{"weight_map": 3}'):
         index.write_text(bad)
@@ -122,7 +122,7 @@ def test_a_gated_model_is_refused_in_one_sentence(
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(NongrataError, match="accept its terms .* HF_TOKEN") as caught:
+    with pytest.raises(NongrataError, match=r"accept its terms .* HF_TOKEN") as caught:
         locate_folder(
             spec(hub={"repo": "meta/gated", "revision": REVISION}), Path(), cache=tmp_path
         )

@@ -45,6 +45,17 @@ def opened(folder: Path, **changes: Any) -> TransformersEngine:
     return TransformersEngine.open(spec, Path(), cache=folder.parent / "cache")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Tiny tensors are slower on several threads, above all where cores are contested."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 @pytest.fixture(scope="module", params=KINDS)
 def model(request: Any, tmp_path_factory: Any) -> Iterator[tuple[TransformersEngine, Any]]:
     folder = write_model(tmp_path_factory.mktemp("model") / request.param, request.param)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -116,3 +117,66 @@ def test_bars_without_unicode():
     Console(file=out, width=10).print(Bar(0.5, 4))
     out.flush()
     assert raw.getvalue().rstrip() == b"##"
+
+
+def weak_half():
+    """The format "role" is answered by guessing; the others nearly always right."""
+    ds = responses(accuracy=0.95, questions=60, seed=3)
+    rng = np.random.default_rng(3)
+    guess = rng.random(ds["option"].shape) * ds["n_options"].to_numpy()
+    ds["option"].values[:, :, 1] = guess.astype(np.int8)[:, :, 1]
+    return ds
+
+
+def test_configurations_at_chance_are_shown_and_their_places_left_out():
+    ds = weak_half()
+    text = shown(ds, 120)
+    flat = " ".join(text.split())
+    table = text[text.index("Is there anything") : text.index("Accuracy by label")]
+    for heat in ("0.0", "0.5", "1.0"):
+        assert f"role · {heat}" in table
+        assert f"plain · {heat}" not in table
+    assert "3 of 6 configurations" in flat
+    assert "3 of these configurations are not shown to be above chance" in flat
+    assert "Over the other 3," in flat
+    assert "best in, worst in: of the configurations above chance" in flat
+    share = next(
+        s for s in analyze(ds).best_and_worst.labels if round(s.best) != round(s.best_above_chance)
+    )
+    line = next(
+        line for line in text.splitlines() if line.startswith(f" {share.persona}") and "%" in line
+    )
+    assert f"{share.best_above_chance:.0f}%" in line.split()
+
+
+def test_labels_at_chance_are_marked():
+    ds = responses(accuracy=0.9, questions=90)
+    ds["option"].values[:, 1] = 0
+    text = shown(ds, 120)
+    assert "label-1 ?" in text
+    assert "label-0 ?" not in text
+    assert "?: not shown to be above chance" in text
+
+
+def test_a_preference_for_a_place_is_marked():
+    ds = responses(questions=90, seed=2)
+    lazy = np.random.default_rng(1).random(ds["option"].shape) < 0.8
+    ds["option"].values[lazy] = 0
+    text = shown(ds, 120)
+    row = next(line for line in text.splitlines() if line.startswith(" all questions"))
+    assert "*" in row
+    assert "position bias dominates" in text
+
+
+def test_letters_stand_in_their_own_table_only_where_there_are_any():
+    ds = responses(accuracy=0.9, questions=30, replicates=2)
+    assert "final letter" not in shown(ds, 120)
+    dims = ds["option"].dims
+    right = np.where(ds["option"] == ds["answer"], 0.7, 0.2).astype(np.float32)
+    ds["final"], ds["final_mass"] = (dims, right), (dims, np.full_like(right, 0.8))
+    text = shown(ds, 120)
+    letters = analyze(ds).accuracy.models[0].letters
+    assert "Generated answers by their final letter" in text
+    line = next(line for line in text.splitlines() if line.startswith(" all of them"))
+    assert f"{letters.accuracy:.1f}" in line.split()
+    assert f"{letters.sampled:.1f}" in line.split()

@@ -6,6 +6,7 @@ from nongrata.analysis.chance import ChanceCheck, chance_check
 from nongrata.analysis.extremes import BestAndWorst, best_and_worst
 from nongrata.analysis.instability import Instability, instability
 from nongrata.analysis.outcomes import OutcomeRates, outcome_rates
+from nongrata.analysis.rerun import Rerun, rerun
 
 __all__ = [
     "AccuracyTable",
@@ -15,10 +16,12 @@ __all__ = [
     "Instability",
     "Notice",
     "OutcomeRates",
+    "Rerun",
     "accuracy_table",
     "analyze",
     "best_and_worst",
     "chance_check",
     "instability",
     "outcome_rates",
+    "rerun",
 ]

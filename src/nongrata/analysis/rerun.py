@@ -294,10 +294,11 @@ def _figure(metric: Metric, values: Floats, observed: float) -> RerunFigure:
         nothing = (np.nan,) * 5
         why = "no re-run has such a figure: too few labels, configurations or answers are left"
         return RerunFigure(metric, unit, *nothing, observed, np.nan, 0, why)
-    sd = float(there.std())
+    same = there.min() == there.max()  # then the mean may still be off in its last bit
+    mean, sd = (float(there[0]), 0.0) if same else (float(there.mean()), float(there.std()))
     low, high = np.quantile(there, [0.025, 0.975])
     return RerunFigure(
-        metric, unit, float(there.mean()), sd, float(low), float(high),
+        metric, unit, mean, sd, float(low), float(high),
         sd / float(np.sqrt(len(there))), observed, _below(there, observed), len(there),
     )  # fmt: skip
 

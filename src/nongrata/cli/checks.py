@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nongrata.cli.options import JsonOption, SetOption, console, error_console, print_json
+from nongrata.run_path import run_path
 from nongrata.terminal import visible
 
 if TYPE_CHECKING:
@@ -41,7 +42,12 @@ def check_engine(
     overrides: SetOption = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="RUN", help="Store the figures in this run's manifest."),
+        typer.Option(
+            "--out",
+            parser=run_path,
+            metavar="RUN",
+            help="Store the figures in this run's manifest.",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -158,7 +164,7 @@ def _what_to_check(
     from nongrata.plan import build_plan
     from nongrata.run_folder import STUDY, read_content
 
-    folder = Path(reference)
+    folder = run_path(reference)
     if not (folder / FILE).is_file():
         if folder.is_dir():
             raise NongrataError(

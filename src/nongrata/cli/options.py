@@ -10,11 +10,33 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from nongrata.run_path import run_path
+
 StudyArgument = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A study file, or a preset: paper, demo, smoke.")
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A study file, or a preset: paper, paper-hosted, paper-ray, paper-vllm-1gpu, "
+        "paper-vllm-8gpu, demo, smoke.",
+    ),
 ]
 RunArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", help="A run directory.", show_default=False)
+    Path,
+    typer.Argument(
+        parser=run_path,
+        metavar="RUN",
+        help="A run directory, or its address in an object store: s3://bucket/run.",
+        show_default=False,
+    ),
+]
+OutOption = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        parser=run_path,
+        metavar="RUN",
+        help="The run directory, or its address in an object store: s3://bucket/run.",
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from rich.text import Text
 from nongrata.cli.options import (
     JsonOption,
     LimitOption,
+    OutOption,
     RunArgument,
     SetOption,
     StudyArgument,
@@ -25,10 +27,17 @@ from nongrata.personas import persona_warnings
 from nongrata.terminal import visible
 
 
+class Where(StrEnum):
+    """Where a run's engines are."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
 def init(
     path: Annotated[Path, typer.Argument(help="Where to write the study.")] = Path("study.yaml"),
     preset: Annotated[
-        str | None, typer.Option(help="Start from a preset instead: paper, demo, smoke.")
+        str | None, typer.Option(help="Start from a preset instead, such as paper or demo.")
     ] = None,
 ) -> None:
     """Write a commented study to start from."""
@@ -220,24 +229,46 @@ def _print_example(out: Any, number: int, example: Any, sent: Any) -> None:
 
 def run(
     study: StudyArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="RUN", help="The run directory.")],
+    out: OutOption,
     overrides: SetOption = None,
     limit: LimitOption = None,
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Ask again what ended in an error.")
     ] = False,
+    executor: Annotated[
+        Where, typer.Option(help="Where the engines are: in this process, or on a Ray cluster.")
+    ] = Where.LOCAL,
+    ray_address: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="auto: the cluster of RAY_ADDRESS or of this machine, or a new one; local: a new "
+            "one; or a cluster's address.",
+        ),
+    ] = "auto",
+    ray_workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Engines at most; by default as many as there is room for."),
+    ] = None,
+    cpus_per_worker: Annotated[float, typer.Option(metavar="X", help="CPUs of each engine.")] = 1.0,
+    gpus_per_worker: Annotated[float, typer.Option(metavar="X", help="GPUs of each engine.")] = 0.0,
     as_json: JsonOption = False,
 ) -> None:
     """Ask what a study asks, or go on with it; the same command again loses nothing."""
     from nongrata.cli.progress import RunProgress
+    from nongrata.executors import RayOptions, open_executor
     from nongrata.loading import load_study
     from nongrata.runner import run_study
 
+    ray = RayOptions(ray_address, ray_workers, cpus_per_worker, gpus_per_worker)
+    engines = open_executor(ray if executor is Where.RAY else None)
     loaded = load_study(study, overrides or ())
     shown = error_console()
     try:
         with RunProgress(shown) as progress:
-            summary = run_study(loaded, out, progress, limit=limit, retry_errors=retry_errors)
+            summary = run_study(
+                loaded, out, progress, limit=limit, retry_errors=retry_errors, executor=engines
+            )
     except KeyboardInterrupt:
         shown.print("\nstopped; the same command goes on from what is committed")
         raise SystemExit(130) from None

@@ -47,7 +47,7 @@ def import_vllm() -> Any:
             library = importlib.import_module("vllm")
             for name in ("LLM", "SamplingParams"):
                 getattr(library, name)  # vLLM imports its parts when they are asked for
-            for name in ("inputs", "sampling_params"):
+            for name in ("inputs", "platforms", "sampling_params"):
                 importlib.import_module(f"vllm.{name}")
         except Exception as error:  # a library that does not fit raises whatever it likes
             raise NongrataError(
@@ -131,7 +131,7 @@ class LoadedModel:
             "max_num_batched_tokens": int(config.scheduler_config.max_num_batched_tokens),
             "cache_block": int(config.cache_config.block_size),
             "cache_blocks": getattr(config.cache_config, "num_gpu_blocks", None),
-            "device": _device_name(),
+            "device": _device_name(self.library),
             "own_process": type(self.llm.llm_engine.engine_core).__name__ != "InprocClient",
         }
 
@@ -305,9 +305,7 @@ def _cache_memory() -> int:
     return max(_GIB // 4, min(free // 4, 8 * _GIB))
 
 
-def _device_name() -> str | None:
-    with contextlib.suppress(Exception):
-        torch: Any = importlib.import_module("torch")
-        if torch.cuda.is_available():
-            return str(torch.cuda.get_device_name(0))
+def _device_name(library: Any) -> str | None:
+    with contextlib.suppress(Exception):  # not every platform has one
+        return str(library.platforms.current_platform.get_device_name(0)) or None
     return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import cast
 
-from nongrata.asking import BLOCK_SECONDS, Asking, Watcher, _cost
+from nongrata.asking import BLOCK_SECONDS, Asking, Watcher, cost_of
 from nongrata.engines import Engine
 from nongrata.executors.ray_blocks import Block, Member, Returned
 from nongrata.executors.ray_pool import RayPool
@@ -43,7 +43,7 @@ class RayAsking(Asking):
         self._left = missing.total
         self._cut = 1
         self._blocks: Iterator[tuple[U64, Requests]] = missing.blocks(lambda: self._cut)
-        self._costs = {reading: _cost(plan, reading) for reading in READINGS}
+        self._costs = {reading: cost_of(plan, reading) for reading in READINGS}
 
     def run(self) -> None:
         """Ask until nothing is missing."""

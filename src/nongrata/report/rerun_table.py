@@ -85,7 +85,7 @@ def _labels(model: ModelRerun) -> Iterator[RenderableType]:
         chosen = {label.persona for label in often[:LABELS_SHOWN]}
         kept = tuple(label for label in model.labels if label.persona in chosen)
     table = new_table(
-        "How often a label comes out best or worst in a re-run"
+        "Labels over re-runs: best, worst"
         if model.rankable
         else "Accuracy by label over re-runs: in the study's order, not ranked"
     )

@@ -98,8 +98,9 @@ def _usable_strata(g: Ints, stratum: Ints | None, G: int) -> NDArray[np.intp]:
     if stratum is None:
         return none
     _, h = np.unique(stratum, return_inverse=True)
-    pairs = np.unique(np.stack([g, h]), axis=1)
-    if pairs.shape[1] > G or np.bincount(pairs[1]).min() < 2:
+    strata = int(h.max()) + 1
+    pairs = np.unique(np.asarray(g, dtype=np.int64) * strata + h)
+    if len(pairs) > G or np.bincount(pairs % strata).min() < 2:
         return none
     return np.asarray(h, dtype=np.intp)
 
