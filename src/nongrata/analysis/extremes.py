@@ -99,7 +99,7 @@ class Flips:
     configurations
         Configurations with ranks, a mean over replicates where they differ.
     at_chance
-        How many of the configurations compared are at chance, so that noise alone moves places.
+        How many of the configurations compared are at chance, so that noise alone may move places.
     above_chance
         The same figures without these.
     tied
@@ -145,8 +145,8 @@ class BestAndWorst(Result):
                 parts.append(f"{row.model}: undefined, {row.distinct_best.reason}")
                 continue
             parts.append(
-                f"{row.model}: {row.distinct_best.value:g} labels come out best and "
-                f"{row.distinct_worst.value:g} worst over {row.configurations.value:g} "
+                f"{row.model}: {row.distinct_best.value:.3g} labels come out best and "
+                f"{row.distinct_worst.value:.3g} worst over {row.configurations.value:.3g} "
                 f"configurations, {len(row.both)} of them both; "
                 f"{row.at_chance} of these configurations are not shown to be above chance"
             )

@@ -79,6 +79,10 @@ def rendered_prompts(
         For each prompt its pieces: the text, and whether it is the template's own (then special
         tokens in it are control tokens) or the study's (then they are text).
     """
+    if isinstance(spec, TransformersSpec | VllmSpec):
+        from nongrata.engines.hf_template import rendered
+
+        return rendered(spec, base, messages)
     if not isinstance(spec, LlamaCppSpec):
         return None
     from nongrata.engines.gguf_template import chat_template_of

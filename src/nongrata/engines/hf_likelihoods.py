@@ -59,7 +59,9 @@ def likelihoods(runner: Runner, asked: Sequence[Continued]) -> Iterator[Likely]:
     ]
     for computed in runner.run(texts):
         logprobs = computed.logits.log_softmax(dim=2)
-        rows, columns, targets = [], [], []
+        rows: list[int] = []
+        columns: list[int] = []
+        targets: list[int] = []
         for row, member in enumerate(computed.members):
             one, text = asked[member], texts[member]
             at = logprobs.shape[1] - text.added

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from nongrata.engines.chat_template import Segment
 from nongrata.engines.hf_conversion import quiet_transformers
 from nongrata.engines.hf_template import template_of
 from nongrata.engines.label_tokens import LISTED_LABELS, LabelTokens
-from nongrata.engines.prompt_tokens import PromptTokenizer, Vocabulary
+from nongrata.engines.prompt_tokens import PromptTokenizer, Vocabulary, check_text
 from nongrata.errors import MissingExtraError, NongrataError
 from nongrata.prompts import Decoding, Messages
 
@@ -196,9 +196,9 @@ class HfTokens:
             text = segment.text
             for name, (before, after) in self._absorbs.items():
                 if after:
-                    text = re.sub(re.escape(name) + r"\s+", lambda _, n=name: n, text)
+                    text = re.sub(re.escape(name) + r"\s+", _as_it_is(name), text)
                 if before:
-                    text = re.sub(r"\s+" + re.escape(name), lambda _, n=name: n, text)
+                    text = re.sub(r"\s+" + re.escape(name), _as_it_is(name), text)
             changed[i] = Segment(text, False)
         first = changed[0].text if changed else ""
         begins_as_text = not any(name and first.startswith(name) for name in self._control)
@@ -223,7 +223,7 @@ class HfTokens:
             path = folder / name
             said = json.loads(path.read_text("utf-8")) if path.is_file() else {}
             tokens = said.get("eos_token_id") if isinstance(said, dict) else None
-            ends |= {t for t in (tokens if isinstance(tokens, list) else [tokens]) if _is_id(t)}
+            ends.update(t for t in (tokens if isinstance(tokens, list) else [tokens]) if _is_id(t))
         if self._tokenizer.eos_token_id is not None:
             ends.add(int(self._tokenizer.eos_token_id))
         after = self.template.after_answer().lstrip()
@@ -233,20 +233,9 @@ class HfTokens:
         return tuple(sorted(ends))
 
 
-def check_text(text: str) -> None:
-    r"""Refuse a text that no tokenizer can be given.
-
-    Examples
-    --------
-    >>> check_text("\ud800")
-    Traceback (most recent call last):
-    ValueError: the prompt holds a lone surrogate, U+D800
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        code = ord(text[error.start])
-        raise ValueError(f"the prompt holds a lone surrogate, U+{code:04X}") from None
+def _as_it_is(text: str) -> Callable[[re.Match[str]], str]:
+    """A replacement in which no backslash means anything."""
+    return lambda _: text
 
 
 def _load(folder: Path) -> Any:
@@ -317,5 +306,5 @@ def _with(segments: Sequence[Segment], text: str) -> list[Segment]:
     return [*segments, Segment(text, True)]
 
 
-def _is_id(token: Any) -> bool:
+def _is_id(token: Any) -> TypeGuard[int]:
     return isinstance(token, int) and not isinstance(token, bool) and token >= 0

@@ -219,9 +219,9 @@ def _flips(flips: Flips, rankable: bool) -> Text:
     if not flips.distinct_best.defined:
         return Text(f"best and worst label: undefined, {shown(flips.distinct_best.reason)}")
     sentence = (
-        f"Over {flips.configurations.value:g} configurations, "
-        f"{flips.distinct_best.value:g} labels come out best and "
-        f"{flips.distinct_worst.value:g} worst (ties shared); {len(flips.both)} come out best in "
+        f"Over {flips.configurations.value:.3g} configurations, "
+        f"{flips.distinct_best.value:.3g} labels come out best and "
+        f"{flips.distinct_worst.value:.3g} worst (ties shared); {len(flips.both)} come out best in "
         f"one configuration and worst in another.{_pairs(flips)}"
     )
     if not rankable:
@@ -229,13 +229,13 @@ def _flips(flips: Flips, rankable: bool) -> Text:
     if flips.at_chance:
         sentence += (
             f" {flips.at_chance} of these configurations are not shown to be above chance and the "
-            "best constant answer: noise alone changes which label comes out best or worst there."
+            "best constant answer: which label comes out best or worst there may be noise alone."
         )
         sound = flips.above_chance
         if sound.distinct_best.defined:
             sentence += (
-                f" Over the other {sound.configurations.value:g}, {sound.distinct_best.value:g} "
-                f"come out best, {sound.distinct_worst.value:g} worst, {len(sound.both)} both."
+                f" Over the other {sound.configurations.value:.3g}, {sound.distinct_best.value:.3g} "
+                f"come out best, {sound.distinct_worst.value:.3g} worst, {len(sound.both)} both."
                 f"{_pairs(sound)}"
             )
     return Text(sentence)
