@@ -129,7 +129,7 @@ def test_what_moves_is_found_and_measured() -> None:
 def test_a_floor_as_high_as_the_effect_is_named() -> None:
     plan = plan_of(CALM | {"persona_sd": 1e-6})
     check = check_engine(Shaky(plan, by=5.0), plan, "sim", requests=20, texts=0)
-    assert "cannot be told from rounding" in check.sentence()
+    assert "so differences may be rounding" in check.sentence()
 
 
 def test_conditions_are_what_they_say() -> None:

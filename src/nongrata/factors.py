@@ -24,6 +24,7 @@ RESERVED_FACTORS = frozenset(
         # names that the labelled answers and the run's tables use themselves
         *("model", "persona", "replicate", "question", "configuration", "skeleton", "reading"),
         *("option", "outcome", "theta", "duplicate", "sampling_temperature"),
+        *("final", "final_mass", "shown_option", "shown_place"),
         *("is_control", "persona_group", "answer", "n_options", "domain", "cluster", "source"),
     }
 )

@@ -184,7 +184,7 @@ class EngineCheck:
         ratio = effect / self.largest
         if ratio >= 2:
             return said + f"{_two_digits(ratio)} times smaller"
-        return said + "effects of this size cannot be told from rounding"
+        return said + f"only {ratio:.1f} times as large, so differences may be rounding"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; what is undefined is None."""

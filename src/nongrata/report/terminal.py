@@ -234,8 +234,9 @@ def _flips(flips: Flips, rankable: bool) -> Text:
         sound = flips.above_chance
         if sound.distinct_best.defined:
             sentence += (
-                f" Over the other {sound.configurations.value:.3g}, {sound.distinct_best.value:.3g} "
-                f"come out best, {sound.distinct_worst.value:.3g} worst, {len(sound.both)} both."
+                f" Over the other {sound.configurations.value:.3g}, "
+                f"{sound.distinct_best.value:.3g} come out best, "
+                f"{sound.distinct_worst.value:.3g} worst, {len(sound.both)} both."
                 f"{_pairs(sound)}"
             )
     return Text(sentence)
