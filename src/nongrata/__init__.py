@@ -15,7 +15,7 @@ from nongrata._version import __version__
 from nongrata.errors import NongrataError
 
 if TYPE_CHECKING:
-    from nongrata.analysis import analyze
+    from nongrata.analysis import analyze, rerun
     from nongrata.answer_view import view_answers
     from nongrata.answers import parse_answer
     from nongrata.loading import load_study
@@ -30,6 +30,7 @@ _HOME = {
     "load_run": "nongrata.responses",
     "load_study": "nongrata.loading",
     "parse_answer": "nongrata.answers",
+    "rerun": "nongrata.analysis",
     "run_status": "nongrata.run_status",
     "run_study": "nongrata.runner",
     "view_answers": "nongrata.answer_view",
@@ -43,6 +44,7 @@ __all__ = [
     "load_run",
     "load_study",
     "parse_answer",
+    "rerun",
     "run_status",
     "run_study",
     "view_answers",
