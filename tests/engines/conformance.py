@@ -65,8 +65,8 @@ _WAYS: dict[str, dict[str, Any]] = {
     "cloze": {"reading": "cloze", "cloze_format": " {choice}"},
     "one": {"max_tokens": 1},
     "one-nucleus": {"max_tokens": 1, "top_p": 0.9},
-    "text": {"max_tokens": 12},
-    "stopped": {"max_tokens": 12, "stop": list(STOPS)},
+    "text": {"max_tokens": 9},
+    "stopped": {"max_tokens": 9, "stop": list(STOPS)},
     "long": {"max_tokens": 48},
 }
 _PERSONAS = (

@@ -116,19 +116,16 @@ def _tiny_server() -> Iterator[str]:
 
 @contextmanager
 def vllm() -> Iterator[ModelSpec]:
-    """The demo model as safetensors, in the folder that NONGRATA_TEST_MODEL names."""
     pytest.importorskip("vllm")
-    folder = os.environ.get("NONGRATA_TEST_MODEL")
-    if not folder:
-        pytest.skip("NONGRATA_TEST_MODEL names no folder with a model for vLLM")
+    _require_demo_model()
     yield VllmSpec(
         id="vllm",
         engine="vllm",
-        path=folder,
-        dtype="bfloat16",
+        builtin="smollm2-135m-instruct",
+        dtype="float32",
         context=CONTEXT,
-        n_logprobs=-1,
-        options={"block_size": 32},
+        # without waiting for a compiler
+        options={"enforce_eager": True, "kv_cache_memory_bytes": 512 << 20},
     )
 
 
@@ -159,7 +156,7 @@ CASES = [
         EngineCase("openai, completions", openai_completions, tolerance=1e-6, knows_context=False),
         id="openai-completions",
     ),
-    pytest.param(EngineCase("vllm", vllm, tolerance=0.05), id="vllm", marks=pytest.mark.vllm),
+    pytest.param(EngineCase("vllm", vllm, tolerance=5e-5), id="vllm", marks=pytest.mark.vllm),
 ]
 
 
@@ -339,9 +336,9 @@ def test_the_same_seed_gives_the_same_text_in_the_same_batch(bench: Bench) -> No
 
 
 def test_replicates_and_other_seeds_give_other_texts(bench: Bench) -> None:
-    batch = bench.batch("text", ["sum"], temperature=1.0, replicates=6)
+    batch = bench.batch("text", ["sum", "fish"], temperature=1.0, replicates=5)
     first = texts_of(bench.generate(batch))
-    assert len(set(first)) > 1
+    assert len(set(first[:5])) > 1 or len(set(first[5:])) > 1
     other = replace(batch, key=batch.key ^ np.uint64(0x5DEECE66D1234567))
     assert bench.engine.capabilities.seeds is False or (
         texts_of(bench.generate(replace(other, key=other.key * np.uint64(3)))) != first
@@ -507,7 +504,7 @@ def test_an_interrupt_is_prompt_and_leaves_nothing_running(bench: Bench) -> None
     def interrupt(_: int) -> None:
         raise KeyboardInterrupt
 
-    many = bench.batch("long", temperature=1.0, replicates=4)
+    many = bench.batch("text", temperature=1.0, replicates=4)
     started = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         bench.generate(many, interrupt)

@@ -193,7 +193,8 @@ def test_all_tokens_add_up_to_one_and_agree_with_the_most_probable(
     np.testing.assert_allclose(np.exp(full.tail_logsums[:, 1]), full.tail_mass, rtol=1e-9)
     assert np.isfinite(full.label_logprobs[:, :3]).all()
     mine = bench.score(bench.batch("letter", personas=PEOPLE))
-    np.testing.assert_allclose(mine.label_logprobs, full.label_logprobs, atol=1e-4)
+    known = np.isfinite(mine.label_logprobs)
+    np.testing.assert_allclose(mine.label_logprobs[known], full.label_logprobs[known], atol=1e-4)
     np.testing.assert_allclose(mine.tail_mass, full.tail_mass, atol=CLOSE)
 
 
@@ -205,7 +206,9 @@ def test_labels_outside_the_most_probable_are_told_too(bench: Bench) -> None:
         few = bench.score(bench.batch("letter", personas=PEOPLE))
     finally:
         bench.engine._spec = describe()
-    np.testing.assert_allclose(few.label_logprobs, mine.label_logprobs, atol=1e-4)
+    both = np.isfinite(few.label_logprobs) & np.isfinite(mine.label_logprobs)
+    assert both[:, :3].any(axis=2).all()  # of each label a spelling, though ten tokens are few
+    np.testing.assert_allclose(few.label_logprobs[both], mine.label_logprobs[both], atol=1e-4)
     known = probabilities(few).sum(axis=(1, 2))
     known += np.nansum(np.exp(few.other_logprobs.astype(float)), axis=1)
     np.testing.assert_allclose(known + few.tail_mass, 1, atol=CLOSE)
@@ -230,7 +233,7 @@ def test_seeds_decide_texts(bench: Bench) -> None:
 
 def test_seeded_texts_survive_more_tokens_than_one_step_holds(bench: Bench) -> None:
     # vLLM's CPU backend stops working where it divides a seeded prompt
-    batch = bench.batch("one", temperature=1.0, personas=PEOPLE, replicates=30)
+    batch = bench.batch("one", temperature=1.0, personas=PEOPLE, replicates=40)
     made = bench.generate(batch)
     assert made.errors == {}
     assert (made.prompt_tokens - made.cached_tokens).sum() > 4096

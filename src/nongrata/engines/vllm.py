@@ -202,12 +202,12 @@ class VllmEngine:
         for finished in self._answers(calls, errors, tick):
             i = finished.call.index
             try:
-                missing = rows.add(finished)
+                unknown = rows.add(finished)
             except ValueError as error:
                 errors[i] = str(error)
                 continue
-            if missing:
-                again[i] = missing
+            if unknown:
+                again[i] = unknown
         if self._tells_labels():
             self._ask_again(rows, {i: prompts[i][0] for i in again}, again)
         return rows.scores(errors)
@@ -345,10 +345,10 @@ class VllmEngine:
         prompts: Mapping[int, tuple[int, ...]],
         missing: Mapping[int, Sequence[int]],
     ) -> None:
-        """Ask for labels that were not among the most probable tokens, by name.
+        """Ask for labels by name of which no spelling was among the most probable tokens.
 
-        What is computed of the prompts is still there. A label that is not told even so stays
-        unknown, which is no error.
+        It costs little: few requests need it, and most of their prompts is still there. A label
+        that is not told even so stays unknown, which is no error.
         """
         library, ends = self._library, self._tokens.ends
         calls = [

@@ -102,7 +102,7 @@ class ScoreRows:
         Returns
         -------
         list of int
-            Tokens of labels that vLLM did not return.
+            Tokens of labels of which vLLM returned no spelling.
 
         Raises
         ------
@@ -113,19 +113,18 @@ class ScoreRows:
         if returned is None:
             raise ValueError("vLLM returned no probabilities")
         i = finished.call.index
-        missing: list[int] = []
+        unknown: list[int] = []
         is_label = np.zeros(len(returned.tokens), dtype=np.bool_)
         for j, label in enumerate(self._labels[i]):
-            for k, token in enumerate(self._tokens.of(label)):
-                if token is None:
-                    self._label_logprobs[i, j, k] = -np.inf
-                    continue
-                value = returned.of(token)
+            spellings = self._tokens.of(label)
+            for k, token in enumerate(spellings):
+                value = -np.inf if token is None else returned.of(token)
                 if value is None:
-                    missing.append(token)
-                else:
-                    self._label_logprobs[i, j, k] = value
-                    is_label |= returned.tokens == token
+                    continue
+                self._label_logprobs[i, j, k] = value
+                is_label |= returned.tokens == (-1 if token is None else token)
+            if not np.isfinite(self._label_logprobs[i, j]).any():
+                unknown += [token for token in spellings if token is not None]
         others = -np.sort(-returned.logprobs[~is_label])
         shown, rest = others[:_OTHERS], others[_OTHERS:]
         self._other_logprobs[i, : len(shown)] = shown
@@ -135,7 +134,7 @@ class ScoreRows:
         if self._complete:
             self._tail_logsums[i] = [_logsum(rest * power) for power in self._powers]
         self._counts.add(i, finished.call.tokens, finished.output)
-        return missing
+        return unknown
 
     def fill(self, i: int, output: Any) -> None:
         """Put in labels that stood outside the most probable tokens, and take them off the rest."""
