@@ -276,3 +276,20 @@ def test_the_command_says_what_is_no_study(
 ) -> None:
     assert command(monkeypatch, "check-engine", str(tmp_path)) == 2
     assert "holds no run" in capsys.readouterr().err
+
+
+def test_the_analysis_of_a_run_shows_the_floor_beside_effects(tmp_path: Path) -> None:
+    from nongrata.analysis import analyze
+    from nongrata.responses import load_run
+
+    values = loaded(small_study(models=[CALM]))
+    run_study(values, tmp_path / "run", Silent())
+    plan = plan_of()
+    assert not [n for n in analyze(load_run(tmp_path / "run")).notices if "batch" in n.text]
+    store_check(
+        tmp_path / "run", check_engine(SimulatedEngine(plan.study.models[0], plan), plan, "sim")
+    )  # type: ignore[arg-type]
+    (notice,) = (
+        n for n in analyze(load_run(tmp_path / "run")).notices if n.about == "numerical_floor"
+    )
+    assert "nothing moved at all" in notice.text

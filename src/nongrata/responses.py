@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongrata.answers import Outcome
+from nongrata.engine_check import stored_checks
 from nongrata.integrity import side_file_damage
 from nongrata.manifest import Manifest
 from nongrata.plan import Plan
@@ -391,6 +392,10 @@ def _assemble(
             "limit": manifest.limit,
             "options_permuted": permuted,
             "simulated_models": [key for key, record in recorded.items() if not record.is_model],
+            "numerical_floor": [
+                f"{check.model}: when only batch, order and caches change: {check.sentence()}"
+                for check in stored_checks(manifest)
+            ],
             "damage": [f"{damaged.name}: {damaged.what}" for damaged in damage],
             "stored_twice": sum(tensors.twice for tensors, _ in built),
             "stored_rows": sum(tensors.rows for tensors, _ in built),

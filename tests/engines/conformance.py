@@ -63,6 +63,7 @@ STOPS = ("e", "D", "E")
 _WAYS: dict[str, dict[str, Any]] = {
     "letter": {"reading": "first_token"},
     "cloze": {"reading": "cloze", "cloze_format": " {choice}"},
+    "cloze-bare": {"reading": "cloze"},
     "one": {"max_tokens": 1},
     "one-nucleus": {"max_tokens": 1, "top_p": 0.9},
     "text": {"max_tokens": 9},
@@ -77,7 +78,7 @@ _PERSONAS = (
 
 
 def conformance_plan(spec: ModelSpec) -> Plan:
-    """3 system texts x 7 ways to ask x the questions above, for one model."""
+    """3 system texts x 8 ways to ask x the questions above, for one model."""
     study = Study.model_validate(
         {
             "nongrata": 1,

@@ -135,17 +135,17 @@ def test_a_label_outside_the_most_probable_is_asked_for_by_name() -> None:
     np.testing.assert_allclose(total + scores.tail_mass, 1, atol=1e-6)
 
 
-def test_a_label_with_a_known_spelling_is_not_asked_for_again() -> None:
-    # on most prompts " A" is improbable where "A" is not; asking would double the work
+@pytest.mark.parametrize(("place", "asked"), [(0, False), (95, True)])
+def test_a_missing_spelling_is_asked_for_only_if_it_could_matter(place: int, asked: bool) -> None:
+    # on most prompts " A" is improbable where "A" is not; asking always would double the work
     library = Library()
     with engine(library, n_logprobs=100) as opened:
-        truth = next_logprobs(token_ids("Q1"))
-        opened._tokens.labels._known["A"] = (int(truth.argmax()), int(truth.argmin()))
+        order = np.argsort(-next_logprobs(token_ids("Q1")))
+        opened._tokens.labels._known["A"] = (int(order[place]), int(order[-1]))
         library.engine.asked.clear()
         scores = opened.score(batch(PROMPTS[:1], offered=("A",)))
-    assert len(library.engine.asked) == 1
-    assert np.isfinite(scores.label_logprobs[0, 0, 0])
-    assert np.isnan(scores.label_logprobs[0, 0, 1])
+    assert len(library.engine.asked) == 1 + asked
+    assert np.isfinite(scores.label_logprobs[0, 0]).tolist() == [True, asked]
 
 
 def test_an_older_vllm_leaves_such_a_label_unknown() -> None:

@@ -21,6 +21,11 @@ MANY_UNREAD = 5.0
 """Per cent of answers that could not be read from which on a notice says so."""
 
 
+About = Literal[
+    "damage", "limited", "simulated", "missing", "unread", "chance", "position", "numerical_floor"
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Something to know before any figure is read.
@@ -33,7 +38,7 @@ class Notice:
         One sentence without a final full stop.
     """
 
-    about: Literal["damage", "limited", "simulated", "missing", "unread", "chance", "position"]
+    about: About
     text: str
 
 
@@ -123,6 +128,7 @@ def _notices(cube: Cube, outcomes: OutcomeRates, chance: ChanceCheck) -> tuple[N
         notices.extend(_about_answers(row))
     for model in cube.models:
         notices.extend(_about_chance(chance, model))
+    notices.extend(Notice("numerical_floor", said) for said in cube.floor)
     return tuple(notices)
 
 

@@ -79,6 +79,8 @@ class Cube:
         Whether the run was cut short on purpose and is no result.
     simulated
         Models that are none.
+    floor
+        How far answers move for numerical reasons alone, a sentence for each model measured.
     """
 
     models: tuple[str, ...]
@@ -98,6 +100,7 @@ class Cube:
     damage: tuple[str, ...]
     limited: bool
     simulated: tuple[str, ...]
+    floor: tuple[str, ...]
     dataset: xr.Dataset
 
     @property
@@ -242,6 +245,7 @@ def read_cube(responses: xr.Dataset) -> Cube:
         replicates=int(responses.sizes["replicate"]),
         damage=tuple(str(item) for item in responses.attrs.get("damage", ())),
         limited=bool(responses.attrs.get("limited", False)),
+        floor=tuple(str(said) for said in responses.attrs.get("numerical_floor", ())),
         simulated=tuple(str(m) for m in responses.attrs.get("simulated_models", ())),
         dataset=responses,
     )

@@ -345,10 +345,10 @@ class VllmEngine:
         prompts: Mapping[int, tuple[int, ...]],
         missing: Mapping[int, Sequence[int]],
     ) -> None:
-        """Ask for labels by name of which no spelling was among the most probable tokens.
+        """Ask by name for spellings that were not among the most probable tokens, and matter.
 
-        It costs little: few requests need it, and most of their prompts is still there. A label
-        that is not told even so stays unknown, which is no error.
+        It costs little: few requests need it, and most of their prompts is still there. What is
+        not told even so stays unknown, which is no error.
         """
         library, ends = self._library, self._tokens.ends
         calls = [

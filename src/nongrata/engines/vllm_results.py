@@ -16,6 +16,7 @@ from nongrata.engines.vllm_calls import Finished
 
 # Of the tokens that are no label. On the demo's prompts, temperature 0.5 is then known to 1e-4.
 _OTHERS = 64
+_NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,9 @@ class ScoreRows:
         Returns
         -------
         list of int
-            Tokens of labels of which vLLM returned no spelling.
+            Spellings of labels that vLLM did not return, and that could change what is known of
+            the labels: of labels without any, or all if they may be worth more than a
+            thousandth of all labels together.
 
         Raises
         ------
@@ -113,18 +116,19 @@ class ScoreRows:
         if returned is None:
             raise ValueError("vLLM returned no probabilities")
         i = finished.call.index
-        unknown: list[int] = []
+        unknown: list[tuple[int, int]] = []
         is_label = np.zeros(len(returned.tokens), dtype=np.bool_)
         for j, label in enumerate(self._labels[i]):
-            spellings = self._tokens.of(label)
-            for k, token in enumerate(spellings):
+            for k, token in enumerate(self._tokens.of(label)):
                 value = -np.inf if token is None else returned.of(token)
-                if value is None:
-                    continue
-                self._label_logprobs[i, j, k] = value
-                is_label |= returned.tokens == (-1 if token is None else token)
-            if not np.isfinite(self._label_logprobs[i, j]).any():
-                unknown += [token for token in spellings if token is not None]
+                if value is not None:
+                    self._label_logprobs[i, j, k] = value
+                    is_label |= returned.tokens == (-1 if token is None else token)
+                elif token is not None:
+                    unknown.append((j, token))
+        known = np.isfinite(self._label_logprobs[i]).any(axis=1)
+        total = np.exp(returned.logprobs[is_label]).sum()
+        matter = np.exp(returned.logprobs.min()) > _NEGLIGIBLE * total
         others = -np.sort(-returned.logprobs[~is_label])
         shown, rest = others[:_OTHERS], others[_OTHERS:]
         self._other_logprobs[i, : len(shown)] = shown
@@ -134,7 +138,7 @@ class ScoreRows:
         if self._complete:
             self._tail_logsums[i] = [_logsum(rest * power) for power in self._powers]
         self._counts.add(i, finished.call.tokens, finished.output)
-        return unknown
+        return [token for j, token in unknown if matter or not known[j]]
 
     def fill(self, i: int, output: Any) -> None:
         """Put in labels that stood outside the most probable tokens, and take them off the rest."""
