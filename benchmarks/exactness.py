@@ -1,4 +1,4 @@
-"""Are sampled letters distributed as the probabilities say, and do two engines agree?
+"""Sampled letters against the probabilities that a single pass gives, and two engines compared.
 
     python benchmarks/exactness.py [--samples 500] [--prompts 10] [--engines llamacpp,transformers]
 

@@ -13,7 +13,7 @@ OPTIONS = ["red", "green", "blue"]
     ("text", "before"),
     [
         ("Answer: B", "Answer: "),
-        ("It is green, since A is not. The answer is (B).", "It is green, since A is not. The answer is ("),
+        ("Green, since A is not. The answer is (B).", "Green, since A is not. The answer is ("),
         ("B", ""),
         ("**B**", "**"),
         ("First I thought A. Answer: B. It is green.", "First I thought A. Answer: "),
