@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # workers share the cores: threads of two models on one core wait for one another
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # seeded, and patient with a machine that is busy
 settings.register_profile("nongrata", deadline=None, derandomize=True)
 settings.load_profile("nongrata")
