@@ -98,8 +98,10 @@ def raw(llm: Any, prompts: list[Any], params: Any) -> float:
     return time.perf_counter() - started
 
 
-def compare(engine: VllmEngine, library: Any, batch: Batch, rounds: int) -> tuple[float, float]:
-    """Median seconds of the engine and of the raw loop, taken in turn."""
+def compare(
+    engine: VllmEngine, library: Any, batch: Batch, rounds: int
+) -> tuple[float, float, float]:
+    """Median seconds of the engine and of the raw loop, taken in turn, and median of the ratios."""
     llm = engine.llm
     order = sorted(range(len(batch)), key=lambda i: engine.prompt_tokens(batch.messages(i)))
     prompts = [{"prompt_token_ids": list(engine.prompt_tokens(batch.messages(i)))} for i in order]
@@ -128,7 +130,8 @@ def compare(engine: VllmEngine, library: Any, batch: Batch, rounds: int) -> tupl
             own.append(mine)
             best.append(theirs)
             print(f"  {batch.reading}: {mine:.2f} s, raw {theirs:.2f} s", flush=True)
-    return float(np.median(own)), float(np.median(best))
+    ratios = np.array(best) / np.array(own)
+    return float(np.median(own)), float(np.median(best)), float(np.median(ratios))
 
 
 def cost_of_logprobs(engine: VllmEngine, library: Any, batch: Batch) -> None:
@@ -174,10 +177,10 @@ def main() -> None:
             return
         for reading in readings:
             batch = batch_of(plan, reading)
-            mine, theirs = compare(engine, library, batch, given.rounds)
+            mine, theirs, ratio = compare(engine, library, batch, given.rounds)
             print(
                 f"{reading}: {len(batch) / mine:.1f} requests/s, raw {len(batch) / theirs:.1f}; "
-                f"ratio {theirs / mine:.3f}",
+                f"ratio {ratio:.3f}",
                 flush=True,
             )
 

@@ -99,9 +99,10 @@ def test_a_flaky_server_changes_nothing(
     assert summary.errors == 0
     assert not done_keys(Store(tmp_path / "run").paths()).duplicates()
     assert_equal_runs(tmp_path / "run", calm)
-    # nothing twice: each request was answered once, and each answer is a row
+    # nothing twice and nothing missing: each request that was answered is one row
     answered = [entry["digest"] for entry in seen if entry["answered"]]
-    assert len(answered) == len(set(answered)) == summary.requests == len(rows(tmp_path / "run"))
+    # (an answer may come later than the client waits, and is asked for again)
+    assert len(set(answered)) == summary.requests == len(rows(tmp_path / "run"))
     # the key is in no file, log record or note
     assert KEY not in caplog.text
     assert "[key]" in caplog.text  # the server did send it back

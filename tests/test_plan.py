@@ -179,3 +179,14 @@ def test_any_number_of_examples_may_be_asked_for(number: int) -> None:
     plan, *_ = plan_study(loaded(small_study()))
     everything = len(plan.prompts.skeletons) * len(plan.prompts.questions)
     assert len(prompt_examples(plan, number)) == min(number, everything)
+
+
+def test_truncations_of_cloze_are_duplicates() -> None:
+    values = small_study()
+    values["factors"].append({"name": "nucleus", "sets": "top_p", "levels": [1, 0.9]})
+    values["factors"][1]["levels"][0]["set"] = {"reading": "cloze"}
+    study = Study.model_validate(values)
+    plan = build_plan(study, study.personas.list, QUESTIONS)
+    found = duplicates(plan).reshape(5, 2, 2, 3, 2)
+    assert found[:4, :, 0, :, 1].all()
+    assert not found[:4, :, 1, 1:, 1].any()

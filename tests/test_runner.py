@@ -283,3 +283,19 @@ def test_kills_at_random_moments_lose_nothing_and_repeat_nothing(
 
     killed, calm = (load_run(tmp_path / name) for name in ("run", "calm"))
     assert analyze(killed).as_dict() == analyze(calm).as_dict()
+
+
+def test_a_run_that_is_refused_before_an_answer_leaves_nothing_behind(tmp_path: Path) -> None:
+    values = small_study(
+        models=[{"id": "m", "engine": "llamacpp", "path": "no/such.gguf"}],
+    )
+    with pytest.raises(NongrataError, match="no such model file"):
+        run_study(loaded(values, tmp_path), tmp_path / "run", Silent())
+    assert not (tmp_path / "run").exists()
+    # what was there before stays
+    run_study(loaded(small_study()), tmp_path / "run", Silent())
+    before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+    with pytest.raises(NongrataError):
+        run_study(loaded(values, tmp_path), tmp_path / "run", Silent())
+    kept = {path for path in before if path.name != "manifest.json"}
+    assert all(path.read_bytes() == before[path] for path in kept)

@@ -137,7 +137,7 @@ def test_overrides_reach_into_lists_by_id() -> None:
 
 
 def test_overrides_reach_ids_with_dots() -> None:
-    commit = "0" * 40
+    commit = "0a" * 20
     found = load_study("paper", [f"models.llama-3.2-1b-instruct.hub.revision={commit}"]).study
     assert found.models[0].unpinned() is None
     assert found.models[1].unpinned() == ("hub", "revision")
@@ -195,3 +195,16 @@ def test_the_published_schema_describes_what_is_accepted() -> None:
 
         assert not list(checker.iter_errors(preset_document(preset).data))
     assert list(checker.iter_errors(small_study(replicats=1)))
+
+
+def test_a_mistake_in_an_override_names_the_override() -> None:
+    with pytest.raises(NongrataError, match=r"^--set settings\.top_p=0: .*greater than 0"):
+        load_study("smoke", ["settings.top_p=0"])
+
+
+@pytest.mark.parametrize("field", ["key_env", "base_url"])
+def test_what_may_be_a_secret_is_not_repeated(field: str) -> None:
+    model = {"id": "m", "engine": "openai", "model": "m", field: "sk-SECRET://u:SECRET@h"}
+    said = mistake(changed("models", to=[model]))
+    assert field in said
+    assert "SECRET" not in said

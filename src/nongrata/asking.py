@@ -129,7 +129,8 @@ class Asking:
 
     def _commit(self, requests: Requests, rows: Any) -> None:
         self.store.commit(self.model, rows)
-        answers = int(self.plan.answers(requests).sum())
+        good = rows["error"].is_null().to_numpy()
+        answers = int(self.plan.answers(requests)[good].sum())
         counted = rows["outcome"].combine_chunks().value_counts()
         outcomes = {
             str(entry["values"]): int(entry["counts"].as_py())

@@ -134,15 +134,19 @@ def _override(document: Document, override: str) -> Document:
     value = parse_yaml(value_text, where).data
     keys = path_text.split(".")
 
+    place: list[Key] = []
+
     def assign(node: Any, depth: int) -> Any:
         if depth == len(keys):
             return value
         key = keys[depth]
+        place.append(key)
         if isinstance(node, Mapping):
             child = node.get(key, {} if depth + 1 < len(keys) else None)
             return {**node, key: assign(child, depth + 1)}
         if isinstance(node, list):
             index, used = _find(node, keys[depth:], ".".join(keys[:depth]), where)
+            place[-1] = index
             return [*node[:index], assign(node[index], depth + used), *node[index + 1 :]]
         if node is None:
             return {key: assign(None, depth + 1)}
@@ -150,8 +154,9 @@ def _override(document: Document, override: str) -> Document:
             f"'{'.'.join(keys[:depth])}' is a plain value and has no '{key}'", where=where
         )
 
-    lines: dict[tuple[Key, ...], int] = dict(document.lines)
-    return Document(document.name, assign(document.data, 0), lines)
+    data = assign(document.data, 0)
+    overrides = {**document.overrides, tuple(place): where}
+    return Document(document.name, data, document.lines, overrides)
 
 
 def _find(items: list[Any], keys: list[str], above: str, where: str) -> tuple[int, int]:

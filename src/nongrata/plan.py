@@ -340,6 +340,8 @@ def build_plan(
     for c, levels in enumerate(configurations):
         slots, settings = study.resolve(levels)
         drawn = Sampling(settings.temperature, settings.top_k, settings.top_p, settings.min_p)
+        if settings.reading == "cloze":  # the options are all there is, and none is left out
+            drawn = Sampling(settings.temperature)
         sampling.append(drawn.resolved())
         for p, persona in enumerate(personas):
             skeleton = build_skeleton(persona, slots, settings, study.prompt)

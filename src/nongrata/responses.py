@@ -392,6 +392,7 @@ def _assemble(
             "limit": manifest.limit,
             "options_permuted": permuted,
             "simulated_models": [key for key, record in recorded.items() if not record.is_model],
+            "readings": sorted({skeleton.reading for skeleton in plan.prompts.skeletons}),
             "numerical_floor": [
                 f"{check.model}: when only batch, order and caches change: {check.sentence()}"
                 for check in stored_checks(manifest)

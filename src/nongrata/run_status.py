@@ -155,9 +155,13 @@ class _Count:
     def add(self, path: Path) -> None:
         import pyarrow.compute as pc
 
-        names = ["skeleton", "temperature", "outcome", "prompt_tokens", "cached_tokens"]
+        names = ["skeleton", "temperature", "outcome", "prompt_tokens", "cached_tokens", "error"]
         table = read_table(path, names)
-        groups = table.group_by(["skeleton", "temperature"]).aggregate([([], "count_all")])
+        groups = (
+            table.filter(pc.is_null(table["error"]))
+            .group_by(["skeleton", "temperature"])
+            .aggregate([([], "count_all")])
+        )
         for row in groups.to_pylist():
             weight = self._weight.get((row["skeleton"], row["temperature"]), 0)
             self.answers += weight * int(row["count_all"])

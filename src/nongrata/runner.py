@@ -38,6 +38,7 @@ from nongrata.run_lock import Hold
 from nongrata.run_path import is_remote, run_path
 from nongrata.store import (
     LOCK,
+    RESPONSES,
     Damage,
     DoneKeys,
     Store,
@@ -120,10 +121,27 @@ def run_study(
     _refuse_unpinned(loaded)
     _refuse_foreign_folder(folder)
     content = RunContent(loaded.study, loaded.personas(), loaded.questions(limit))
+    is_new = not is_remote(folder) and not (folder.is_dir() and any(folder.iterdir()))
     make_folder(folder)
-    with exclusive(folder, watcher.note) as hold, executor or LocalExecutor() as engines:
-        run = _Run(loaded, folder, content, watcher, limit, hold, engines)
-        return run.carry_out(retry_errors=retry_errors)
+    try:
+        with exclusive(folder, watcher.note) as hold, executor or LocalExecutor() as engines:
+            run = _Run(loaded, folder, content, watcher, limit, hold, engines)
+            return run.carry_out(retry_errors=retry_errors)
+    except NongrataError:
+        if is_new:
+            _leave_nothing(folder)
+        raise
+
+
+def _leave_nothing(folder: Path) -> None:
+    """Take away a run that was refused before anything was answered."""
+    if any((folder / RESPONSES).glob("*")):
+        return
+    for name in (STUDY, QUESTIONS, DESIGN, PROMPTS, MANIFEST, LOCK):
+        (folder / name).unlink(missing_ok=True)
+    for empty in (folder / RESPONSES, folder):
+        if empty.is_dir() and not any(empty.iterdir()):
+            empty.rmdir()
 
 
 def _refuse_unpinned(loaded: LoadedStudy) -> None:

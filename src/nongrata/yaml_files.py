@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -81,13 +81,13 @@ class StrictModel(BaseModel):
                     "unknown key '{key}'",
                     {"key": str(key), "guess": guess, "known": ", ".join(sorted(known))},
                 )
-        for name, field in cls.model_fields.items():
-            given = value.get(field.alias or name)
-            if isinstance(given, bool | str) and _NUMBERS.issuperset(_kinds(field.annotation)):
+        for name, info in cls.model_fields.items():
+            given = value.get(info.alias or name)
+            if isinstance(given, bool | str) and _NUMBERS.issuperset(_kinds(info.annotation)):
                 raise PydanticCustomError(
                     "not_a_number",
                     "input should be a number (found {given})",
-                    {"key": field.alias or name, "given": repr(given)},
+                    {"key": info.alias or name, "given": repr(given)},
                 )
         return value
 
@@ -161,14 +161,22 @@ class Document:
         Its content as plain Python values.
     lines
         1-based line of each place, by path: ``("factors", 0, "name")``.
+    overrides
+        What was put in place of parts of it, by path: ``--set seed=1``.
     """
 
     name: str
     data: Any
     lines: Mapping[tuple[Key, ...], int]
+    overrides: Mapping[tuple[Key, ...], str] = field(default_factory=dict)
 
     def where(self, path: Sequence[Key]) -> str:
         """Name a place for a message: ``study.yaml:12, factors.0.name``."""
+        for place, said in reversed(list(self.overrides.items())):
+            # pydantic's own names stand between the keys
+            keys = iter(path)
+            if all(any(key == other for other in keys) for key in place):
+                return said
         known = self._existing(path)
         line = self.lines.get(known, 1)
         field = ".".join(str(key) for key in known)

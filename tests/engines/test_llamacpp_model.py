@@ -301,3 +301,15 @@ def test_a_prompt_that_is_answered_with_part_of_a_character_still_has_probabilit
     p = np.exp(scores.label_logprobs.astype(float))
     total = np.nansum(p, axis=(1, 2)) + np.nansum(np.exp(scores.other_logprobs), axis=1)
     np.testing.assert_allclose(total + scores.tail_mass, 1, atol=3e-4)
+
+
+def test_a_server_may_be_closed_as_soon_as_it_is_open(demo_engine: LlamaCppEngine) -> None:
+    code = (
+        "from pathlib import Path\n"
+        "from nongrata.engines.llamacpp_server import LlamaServer\n"
+        f"server = LlamaServer(Path({str(demo_engine.used.path)!r}), "
+        "context=256, slots=1, threads=1)\n"
+        "server.close()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], timeout=120, capture_output=True)
+    assert done.returncode == 0, done.stderr

@@ -95,6 +95,7 @@ class AccuracyTable(Result):
     """Accuracy per cell, persona and configuration. A property of prompts, never of people.
 
     `configurations` and `models` are means over labels, controls left out if there are labels.
+    `personas` and `models` are means over distinct cells: a structural duplicate counts once.
     """
 
     factors: tuple[str, ...]
@@ -173,8 +174,9 @@ def accuracy_table(responses: xr.Dataset) -> AccuracyTable:
             )  # fmt: skip
             personas.append(
                 _row(
-                    _mean(three[:, p], axis=-1), int(n[p].sum()), wanted * K,
-                    model=model, persona=persona, is_control=control,
+                    _mean(three[:, p, _once(cube, p)], axis=-1), int(n[p, _once(cube, p)].sum()),
+                    wanted * len(_once(cube, p)), model=model, persona=persona,
+                    is_control=control,
                     letters=_together(*(letters.get((p, c)) for c in _once(cube, p))),
                 )
             )  # fmt: skip
@@ -188,10 +190,12 @@ def accuracy_table(responses: xr.Dataset) -> AccuracyTable:
             )
             for c in range(K)
         )  # fmt: skip
+        once = [(int(p), _once(cube, int(p))) for p in np.flatnonzero(labels)]
+        means = np.stack([_mean(three[:, p, cells_of], axis=-1) for p, cells_of in once], axis=-1)
         models.append(
             _row(
-                _mean(_mean(three[:, labels], axis=-1), axis=-1), int(n[labels].sum()),
-                wanted * K * int(labels.sum()), model=model,
+                _mean(means, axis=-1), sum(int(n[p, cells_of].sum()) for p, cells_of in once),
+                wanted * sum(len(cells_of) for _, cells_of in once), model=model,
                 letters=_together(
                     *(
                         letters.get((int(p), c))

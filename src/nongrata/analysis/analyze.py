@@ -22,7 +22,15 @@ MANY_UNREAD = 5.0
 
 
 About = Literal[
-    "damage", "limited", "simulated", "missing", "unread", "chance", "position", "numerical_floor"
+    "damage",
+    "limited",
+    "simulated",
+    "missing",
+    "unread",
+    "chance",
+    "position",
+    "readings",
+    "numerical_floor",
 ]
 
 
@@ -128,6 +136,15 @@ def _notices(cube: Cube, outcomes: OutcomeRates, chance: ChanceCheck) -> tuple[N
         notices.extend(_about_answers(row))
     for model in cube.models:
         notices.extend(_about_chance(chance, model))
+    if len(cube.readings) > 1:
+        notices.append(
+            Notice(
+                "readings",
+                f"answers are read in {len(cube.readings)} ways ({', '.join(cube.readings)}), and "
+                "figures over all configurations pool them; compare levels of the factor that says "
+                "how before you read anything out of the whole",
+            )
+        )
     notices.extend(Notice("numerical_floor", said) for said in cube.floor)
     return tuple(notices)
 

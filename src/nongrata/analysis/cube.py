@@ -79,6 +79,8 @@ class Cube:
         Whether the run was cut short on purpose and is no result.
     simulated
         Models that are none.
+    readings
+        How answers are read; several are pooled in figures over all configurations.
     floor
         How far answers move for numerical reasons alone, a sentence for each model measured.
     """
@@ -100,6 +102,7 @@ class Cube:
     damage: tuple[str, ...]
     limited: bool
     simulated: tuple[str, ...]
+    readings: tuple[str, ...]
     floor: tuple[str, ...]
     dataset: xr.Dataset
 
@@ -245,6 +248,7 @@ def read_cube(responses: xr.Dataset) -> Cube:
         replicates=int(responses.sizes["replicate"]),
         damage=tuple(str(item) for item in responses.attrs.get("damage", ())),
         limited=bool(responses.attrs.get("limited", False)),
+        readings=tuple(str(name) for name in responses.attrs.get("readings", ())),
         floor=tuple(str(said) for said in responses.attrs.get("numerical_floor", ())),
         simulated=tuple(str(m) for m in responses.attrs.get("simulated_models", ())),
         dataset=responses,

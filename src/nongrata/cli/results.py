@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from nongrata.answer_view import AnswerView, view_answers
 from nongrata.cli.options import JsonOption, RunArgument, console, error_console, print_json
+from nongrata.errors import NongrataError
 from nongrata.manifest import Manifest
 from nongrata.terminal import shorten, visible
 
@@ -49,8 +50,16 @@ def _analyze(run: Path) -> Analysis:
     Manifest.read(run)  # that this is a run is said before anything is drawn
     with StepProgress(error_console()) as progress:
         dataset = load_run(run, progress.step("reading answers"))
+        _refuse_empty(dataset, run)
         progress.step("analysing")
         return analyze_dataset(dataset)
+
+
+def _refuse_empty(dataset: Any, run: Path) -> None:
+    if not dataset.attrs["stored_rows"]:
+        raise NongrataError(
+            "the run has no answers yet", where=run, fix="run its study into it first"
+        )
 
 
 def rerun(
@@ -75,6 +84,7 @@ def rerun(
     warnings = Manifest.read(run).warnings()
     with StepProgress(error_console()) as progress:
         dataset = load_run(run, progress.step("reading answers"))
+        _refuse_empty(dataset, run)
         tell = progress.step("drawing re-runs")
         result = draw_again(dataset, personas.value, draws=draws, seed=seed, progress=tell)
     if as_json:

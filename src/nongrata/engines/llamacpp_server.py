@@ -99,6 +99,8 @@ class LlamaServer:
         address = str(self._server.listening_address).removeprefix("http://")
         self._connection = http.client.HTTPConnection(address, timeout=60)
         self._lock = threading.Lock()
+        # closed before it has answered anything, llama.cpp's server would wait for itself forever
+        self.tokenize("a")
 
     def __enter__(self) -> Self:
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
@@ -40,7 +41,6 @@ class OpenAISpec(EngineSpec):
     engine: Literal["openai"]
     base_url: str = Field(
         default="https://api.openai.com/v1",
-        pattern=r"^https?://",
         description="Where the server's API begins, with its version: http://localhost:8000/v1.",
     )
     model: str = Field(min_length=1, description="The model's name at the server.")
@@ -52,7 +52,6 @@ class OpenAISpec(EngineSpec):
     )
     key_env: str | None = Field(
         default=None,
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="Environment variable that holds the key; the key itself is never stored. By "
         "default OPENAI_API_KEY at api.openai.com, and no key is sent anywhere else.",
     )
@@ -145,9 +144,22 @@ class OpenAISpec(EngineSpec):
         description="Spellings of a label that count as choosing it, for reading: first_token.",
     )
 
+    @field_validator("key_env")
+    @classmethod
+    def _names_a_variable(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+            # the value is not repeated: it may be a key
+            raise ValueError(
+                "key_env must be the name of an environment variable (letters, digits, _), not the "
+                "key itself"
+            )
+        return value
+
     @field_validator("base_url")
     @classmethod
     def _is_an_address(cls, value: str) -> str:
+        if not value.startswith(("http://", "https://")):
+            raise ValueError("base_url must begin with http:// or https://")
         try:
             parts = urlsplit(value)
             host, _ = parts.hostname, parts.port
