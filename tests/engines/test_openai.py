@@ -344,7 +344,7 @@ def test_the_token_limit_is_told_from_an_end(server: ServerProcess) -> None:
         ("quota", "No money"),
         ("429-long", "asks to wait"),
         ("unknown-field", "does not take seed"),
-        ("wrong", "log-probabilit"),
+        ("wrong", "probabilit"),
         ("not-json", "not JSON"),
     ],
 )
