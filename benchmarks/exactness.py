@@ -111,13 +111,24 @@ def sampled_options(
 def chi_square(counts: np.ndarray, p: np.ndarray, drawn: np.ndarray) -> float:
     """Pearson's statistic, and its p value among draws from p itself (Hope 1968).
 
-    Where a count of .02 is expected the chi-square distribution is no approximation: one such
-    token alone would look like a rejection.
+    The rarest cells are joined until each expects 5: a token of which .02 are expected would
+    otherwise decide alone. One cell is left where all but five draws fall on one token; then there
+    is nothing to test (nan).
     """
-    expected = np.maximum(p * counts.sum(), 1e-9)
+    expected = p * counts.sum()
+    order = np.argsort(expected)
+    joined = np.maximum(np.searchsorted(np.cumsum(expected[order]), 5.0), 0) + 1
+    if len(p) - joined < 1:
+        return float("nan")
+
+    def together(n: np.ndarray) -> np.ndarray:
+        rare = n[..., order[:joined]].sum(axis=-1, keepdims=True)
+        return np.concatenate([rare, n[..., order[joined:]]], axis=-1)
+
+    wanted = together(expected)
 
     def statistic(n: np.ndarray) -> np.ndarray:
-        return ((n - expected) ** 2 / expected).sum(axis=-1)
+        return ((together(n) - wanted) ** 2 / wanted).sum(axis=-1)
 
     beyond = int((statistic(drawn) >= statistic(counts) * (1 - 1e-9)).sum())
     return (1 + beyond) / (1 + len(drawn))
@@ -146,12 +157,12 @@ def check(engine: Engine, plan: Plan, prompts: int, samples: int) -> tuple[dict[
         distance = np.abs(counts / samples - p).sum(axis=1) / 2
         by_chance = np.abs(drawn / samples - p[:, None]).sum(axis=2) / 2
         beyond = (by_chance >= distance[:, None]).mean(axis=1)
-        values += tests
+        values += [value for value in tests if np.isfinite(value)]
         rows.append(
             {
                 "temperature": sampling.temperature,
                 "top_p": sampling.top_p,
-                "smallest_p": float(min(tests)),
+                "smallest_p": float(np.nanmin(tests)),
                 "tv_mean": float(distance.mean()),
                 "tv_mean_by_chance": float(by_chance.mean()),
                 "tv_smallest_p": float(beyond.min()),
