@@ -8,34 +8,27 @@ from typing import Any
 import numpy as np
 
 from nongrata.engines.base import Scores
-from nongrata.engines.label_tokens import prompt_digest
+from nongrata.engines.gathering import PromptCounts
 
 OTHERS = 64
 NOT_FINITE = "the model's probabilities are no numbers; another dtype may help"
 
 
-class Counts:
-    """What every reading records of its prompts.
+class Counts(PromptCounts):
+    """What every reading records of its prompts, of which several requests may share one.
 
     Examples
     --------
     >>> counts = Counts(3)
-    >>> counts.add([0, 2], (5, 6, 7), cached=1)
+    >>> counts.share([0, 2], (5, 6, 7), cached=1)
     >>> counts.prompt.tolist(), counts.cached.tolist()
     ([3, 0, 3], [1, 0, 3])
     """
 
-    def __init__(self, n: int) -> None:
-        self.prompt = np.zeros(n, dtype=np.int32)
-        self.cached = np.zeros(n, dtype=np.int32)
-        self.digest = np.zeros(n, dtype=np.uint64)
-
-    def add(self, requests: Sequence[int], tokens: Sequence[int], cached: int) -> None:
+    def share(self, requests: Sequence[int], tokens: Sequence[int], cached: int) -> None:
         """Note requests of one prompt: what was computed was computed for the first of them."""
         for number, i in enumerate(requests):
-            self.prompt[i] = len(tokens)
-            self.cached[i] = cached if number == 0 else len(tokens)
-            self.digest[i] = prompt_digest(tokens)
+            self.add(i, tokens, cached if number == 0 else len(tokens))
 
 
 class ScoreTable:

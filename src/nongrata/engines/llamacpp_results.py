@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongrata.engines.base import Generations, Scores
+from nongrata.engines.gathering import GatheredTexts, PromptCounts
 from nongrata.engines.label_tokens import LabelTokens, prompt_digest
 from nongrata.engines.llamacpp_calls import Finished
 
@@ -40,7 +41,7 @@ def collect_scores(
     least = np.full(n, np.nan, dtype=np.float32)
     logsums = np.full((n, len(heats)), np.nan)
     problems = dict(errors)
-    counts = _Counts(n)
+    counts = PromptCounts(n)
     for result in finished:
         i = result.index
         returned = _returned(result.answer)
@@ -66,7 +67,7 @@ def collect_scores(
         if len(returned) == vocabulary_size:
             rest = np.array(others[_OTHERS:])
             logsums[i] = [_log_sum(rest / heat) for heat in heats]
-        counts.add(result)
+        counts.add(i, result.tokens, _cached(result))
     return Scores(
         label_logprobs=label_logprobs,
         other_logprobs=other_logprobs,
@@ -88,52 +89,25 @@ def collect_generations(
     n: int, finished: Sequence[Finished], errors: Mapping[int, str]
 ) -> Generations:
     """Gather texts, each distinct one once."""
-    texts: dict[str, int] = {}
-    text = np.zeros(n, dtype=np.int32)
-    truncated = np.zeros(n, dtype=np.bool_)
-    completion = np.zeros(n, dtype=np.int32)
     problems = dict(errors)
-    counts = _Counts(n)
+    counts, texts = PromptCounts(n), GatheredTexts(n)
     for result in sorted(finished, key=lambda result: result.index):
         i = result.index
         try:
             choice = result.answer["choices"][0]
             said, reason = str(choice["text"]), choice["finish_reason"]
-            completion[i] = result.answer["usage"]["completion_tokens"]
+            completion = result.answer["usage"]["completion_tokens"]
         except (KeyError, IndexError, TypeError):
             problems[i] = "llama.cpp returned no text"
             continue
-        text[i] = texts.setdefault(said, len(texts))
-        truncated[i] = reason == "length"
-        counts.add(result)
-    # Rows of requests that failed point at an empty text, so that every row points somewhere.
-    if problems:
-        text[list(problems)] = texts.setdefault("", len(texts))
-    return Generations(
-        texts=tuple(texts),
-        text=text,
-        truncated=truncated,
-        completion_tokens=completion,
-        prompt_tokens=counts.prompt,
-        cached_tokens=counts.cached,
-        prompt_digest=counts.digest,
-        errors=problems,
-    )
+        texts.add(i, said, truncated=reason == "length", completion_tokens=completion)
+        counts.add(i, result.tokens, _cached(result))
+    return texts.generations(counts, problems)
 
 
-class _Counts:
-    """What both readings record of a prompt."""
-
-    def __init__(self, n: int) -> None:
-        self.prompt: NDArray[np.int32] = np.zeros(n, dtype=np.int32)
-        self.cached: NDArray[np.int32] = np.zeros(n, dtype=np.int32)
-        self.digest: NDArray[np.uint64] = np.zeros(n, dtype=np.uint64)
-
-    def add(self, result: Finished) -> None:
-        i = result.index
-        self.prompt[i] = len(result.tokens)
-        self.cached[i] = int(result.answer.get("timings", {}).get("cache_n", 0))
-        self.digest[i] = prompt_digest(result.tokens)
+def _cached(result: Finished) -> int:
+    """How many tokens of the prompt the server had computed before."""
+    return int(result.answer.get("timings", {}).get("cache_n", 0))
 
 
 def has_probabilities(result: Finished) -> bool:

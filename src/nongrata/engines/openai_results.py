@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nongrata.engines.base import Generations, Likelihoods, Scores
+from nongrata.engines.gathering import GatheredTexts, PromptCounts
 from nongrata.engines.openai_answers import Text, TopTokens
 from nongrata.engines.openai_usage import tokens_of
 
@@ -38,20 +38,17 @@ class Read:
         return cls(result, tokens_of(answer))
 
 
-class Counts:
-    """What every reading records of a prompt."""
+class Counts(PromptCounts):
+    """What every reading records of a prompt; the server counts the tokens."""
 
     def __init__(self, digests: Mapping[int, int], n: int) -> None:
-        self.prompt: NDArray[np.int32] = np.zeros(n, dtype=np.int32)
-        self.cached: NDArray[np.int32] = np.zeros(n, dtype=np.int32)
-        self.completion: NDArray[np.int32] = np.zeros(n, dtype=np.int32)
-        self.digest: NDArray[np.uint64] = np.zeros(n, dtype=np.uint64)
+        super().__init__(n)
         for i, digest in digests.items():
             self.digest[i] = digest
 
-    def add(self, i: int, tokens: tuple[int, int, int]) -> None:
+    def count(self, i: int, tokens: tuple[int, int, int]) -> None:
         """Record the token counts of one answer."""
-        self.prompt[i], self.cached[i], self.completion[i] = tokens
+        self.prompt[i], self.cached[i], _ = tokens
 
 
 def collect_scores(
@@ -101,7 +98,7 @@ def collect_scores(
         kept += math.fsum(map(math.exp, others))
         returned = math.fsum(math.exp(value) for _, value in top.entries)
         tail_mass[i] = max(1.0 - kept, returned - kept, 0.0)
-        counts.add(i, read.tokens)
+        counts.count(i, read.tokens)
     return Scores(
         label_logprobs=label_logprobs,
         other_logprobs=other_logprobs,
@@ -117,27 +114,13 @@ def collect_generations(
     n: int, found: Mapping[int, Read], counts: Counts, errors: Mapping[int, str]
 ) -> Generations:
     """Gather texts, each distinct one once."""
-    texts: dict[str, int] = {}
-    text = np.zeros(n, dtype=np.int32)
-    truncated = np.zeros(n, dtype=np.bool_)
+    texts = GatheredTexts(n)
     for i in sorted(found):
         read: Text = found[i].result
-        text[i] = texts.setdefault(read.said, len(texts))
-        truncated[i] = read.truncated
-        counts.add(i, found[i].tokens)
-    # Rows of requests that failed point at an empty text, so that every row points somewhere.
-    if errors:
-        text[list(errors)] = texts.setdefault("", len(texts))
-    return Generations(
-        texts=tuple(texts),
-        text=text,
-        truncated=truncated,
-        completion_tokens=counts.completion,
-        prompt_tokens=counts.prompt,
-        cached_tokens=counts.cached,
-        prompt_digest=counts.digest,
-        errors=dict(errors),
-    )
+        written = found[i].tokens[2]
+        texts.add(i, read.said, truncated=read.truncated, completion_tokens=written)
+        counts.count(i, found[i].tokens)
+    return texts.generations(counts, errors)
 
 
 def collect_likelihoods(
@@ -168,7 +151,7 @@ def collect_likelihoods(
         if not baseline:
             tokens[i, j] = length
             prompt, cached, _ = read.tokens
-            counts.add(i, (max(prompt - length, 0), min(cached, max(prompt - length, 0)), 0))
+            counts.count(i, (max(prompt - length, 0), min(cached, max(prompt - length, 0)), 0))
     return Likelihoods(
         option_logprobs=values[False],
         baseline_logprobs=values[True],

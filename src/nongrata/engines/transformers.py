@@ -188,7 +188,7 @@ class TransformersEngine:
             for member, alike, cached in zip(
                 computed.members, requests, computed.cached, strict=True
             ):
-                table.counts.add(alike, asked[member][0], cached)
+                table.counts.share(alike, asked[member][0], cached)
                 for i in alike[1:]:
                     table.copy(alike[0], i)
             _tick(tick, sum(map(len, requests)))
@@ -207,7 +207,7 @@ class TransformersEngine:
         ends = frozenset(self._tokens.ends)
         for row in generated(self._open(), asks, ends, self._tokens.text):
             alike = same[row.ask]
-            counts.add(alike, row.ask.tokens, row.cached)
+            counts.share(alike, row.ask.tokens, row.cached)
             for i in alike:
                 rows[i] = row
                 if row.error is not None:
@@ -258,7 +258,7 @@ class TransformersEngine:
         prompts = list(same)
         for found in likelihoods(self._open(), prompts):
             one, alike = prompts[found.number], same[prompts[found.number]]
-            table.counts.add(alike, one.prompt, found.cached)
+            table.counts.share(alike, one.prompt, found.cached)
             for i in alike:
                 baseline = self._remembered.of(asked[i][1])
                 if found.error is not None or baseline is None:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from nongrata.engines.base import Batch, Likelihoods
+from nongrata.engines.gathering import PromptCounts
 from nongrata.engines.hf_tokens import Continued, HfTokens
 from nongrata.engines.vllm_calls import Call, Finished, likelihood_params, sampling_params
-from nongrata.engines.vllm_results import PromptCounts, continuation_logprob
+from nongrata.engines.vllm_results import continuation_logprob
 
 _Text = tuple[tuple[int, ...], int]
 

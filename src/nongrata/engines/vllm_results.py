@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongrata.engines.base import Generations, Scores
+from nongrata.engines.gathering import GatheredTexts, PromptCounts
 from nongrata.engines.hf_tokens import HfTokens
-from nongrata.engines.label_tokens import LabelTokens, prompt_digest
+from nongrata.engines.label_tokens import LabelTokens
 from nongrata.engines.vllm_calls import Finished
 
 # Of the tokens that are no label. On the demo's prompts, temperature 0.5 is then known to 1e-4.
@@ -137,7 +138,7 @@ class ScoreRows:
         self._tail_mass[i] = unkept if self._complete else max(1.0 - kept, unkept)
         if self._complete:
             self._tail_logsums[i] = [_logsum(rest * power) for power in self._powers]
-        self._counts.add(i, finished.call.tokens, finished.output)
+        self._counts.add(i, finished.call.tokens, cached_tokens(finished.output))
         return [token for j, token in unknown if matter or not known[j]]
 
     def fill(self, i: int, output: Any) -> None:
@@ -172,30 +173,17 @@ def collect_generations(
     n: int, finished: Iterable[Finished], errors: Mapping[int, str], tokens: HfTokens
 ) -> Generations:
     """Gather texts, each distinct one once."""
-    texts: dict[str, int] = {}
-    text = np.zeros(n, dtype=np.int32)
-    truncated = np.zeros(n, dtype=np.bool_)
-    completion = np.zeros(n, dtype=np.int32)
-    counts = PromptCounts(n)
+    counts, texts = PromptCounts(n), GatheredTexts(n)
     for result in sorted(finished, key=lambda result: result.call.index):
         i, answer = result.call.index, result.output.outputs[0]
-        text[i] = texts.setdefault(_text(answer, tokens), len(texts))
-        truncated[i] = answer.finish_reason == "length"
-        completion[i] = len(answer.token_ids)
-        counts.add(i, result.call.tokens, result.output)
-    # Rows of requests that failed point at an empty text, so that every row points somewhere.
-    if errors:
-        text[list(errors)] = texts.setdefault("", len(texts))
-    return Generations(
-        texts=tuple(texts),
-        text=text,
-        truncated=truncated,
-        completion_tokens=completion,
-        prompt_tokens=counts.prompt,
-        cached_tokens=counts.cached,
-        prompt_digest=counts.digest,
-        errors=dict(errors),
-    )
+        texts.add(
+            i,
+            _text(answer, tokens),
+            truncated=answer.finish_reason == "length",
+            completion_tokens=len(answer.token_ids),
+        )
+        counts.add(i, result.call.tokens, cached_tokens(result.output))
+    return texts.generations(counts, errors)
 
 
 def _text(answer: Any, tokens: HfTokens) -> str:
@@ -227,19 +215,9 @@ def continuation_logprob(finished: Finished, start: int) -> float:
     return total
 
 
-class PromptCounts:
-    """What is recorded of a prompt under every reading."""
-
-    def __init__(self, n: int) -> None:
-        self.prompt: NDArray[np.int32] = np.zeros(n, dtype=np.int32)
-        self.cached: NDArray[np.int32] = np.zeros(n, dtype=np.int32)
-        self.digest: NDArray[np.uint64] = np.zeros(n, dtype=np.uint64)
-
-    def add(self, i: int, tokens: Sequence[int], output: Any = None) -> None:
-        """Record one prompt, and how much of it vLLM had computed before."""
-        self.prompt[i] = len(tokens)
-        self.cached[i] = int(getattr(output, "num_cached_tokens", None) or 0)
-        self.digest[i] = prompt_digest(tokens)
+def cached_tokens(output: Any) -> int:
+    """How many tokens of the prompt vLLM had computed before."""
+    return int(getattr(output, "num_cached_tokens", None) or 0)
 
 
 def _logsum(values: NDArray[np.float64]) -> float:
