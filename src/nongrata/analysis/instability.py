@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Value = Literal["draws", "theta"]
 Scope = Literal["overall", "factor", "domain"]
+SCOPES: tuple[Scope, ...] = ("overall", "factor", "domain")
 FIGURES = (
     *("ia", "io", "iq", "rank_shift", "expected_rank_shift", "relative_rank_shift", "spread"),
     "ia_of_one_draw",
@@ -160,7 +161,11 @@ class Instability(Result):
 
 
 def instability(
-    responses: xr.Dataset, personas: Personas = "labels", *, value: Value = "draws"
+    responses: xr.Dataset,
+    personas: Personas = "labels",
+    *,
+    value: Value = "draws",
+    scopes: tuple[Scope, ...] = SCOPES,
 ) -> Instability:
     """IA, IO and IQ per model: overall, per factor (others held), per domain.
 
@@ -176,6 +181,8 @@ def instability(
     value
         ``"draws"``: the answers given; ``"theta"``: exact probabilities, which every cell of the
         selection must have.
+    scopes
+        Which of overall, per factor and per domain.
 
     Raises
     ------
@@ -197,7 +204,7 @@ def instability(
         selection = select(cube, np.asarray(there.any(axis=(2, 3))), personas)
         left_out.append(ModelLeftOut(model, selection.left_out))
         samples = _samples(cube, answers, selection, value, model)
-        rows.extend(_rows(cube, model, selection, samples, value))
+        rows.extend(_rows(cube, model, selection, samples, value, scopes))
     return Instability(personas, value, tuple(rows), tuple(left_out))
 
 
@@ -231,15 +238,22 @@ def _samples(
 
 
 def _rows(
-    cube: Cube, model: str, selection: Selection, samples: Sequence[Sample], value: Value
+    cube: Cube,
+    model: str,
+    selection: Selection,
+    samples: Sequence[Sample],
+    value: Value,
+    scopes: tuple[Scope, ...],
 ) -> list[InstabilityRow]:
     levels = cube.levels[selection.configurations]
     everything = slice(None)
-    rows = [_row(model, "overall", "", samples, everything, None, value)]
-    for f, factor in enumerate(cube.factors):
+    rows = []
+    if "overall" in scopes:
+        rows.append(_row(model, "overall", "", samples, everything, None, value))
+    for f, factor in enumerate(cube.factors if "factor" in scopes else ()):
         settings = one_factor_settings(levels, f) if len(levels) else []
         rows.append(_row(model, "factor", factor, samples, everything, settings, value))
-    for domain in cube.domains:
+    for domain in cube.domains if "domain" in scopes else ():
         where = np.flatnonzero(cube.domain == domain)
         rows.append(_row(model, "domain", domain, samples, where, None, value))
     return rows
