@@ -111,7 +111,7 @@ def page(measured: list[dict[str, Any]]) -> str:
         "# Coverage and rejection rates",
         "",
         "Simulated studies whose truth is known; `python -m benchmarks.coverage` simulates them",
-        "again and writes this page. Every row says in how many studies the statement could be made.",
+        "again and writes this page. Every row says in how many studies the statement was made.",
         "",
         "- *nominal*: within the 99% binomial band of .95 (of .05 for tests);",
         "- *conservative*: at least .95 less that band (at most .05 and the band);",
