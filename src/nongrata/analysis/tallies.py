@@ -88,28 +88,46 @@ def tally(answers: Answers, cube: Cube) -> Tallies:
     cube
         Whose they are.
     """
+    at = _Places(cube)
     P, K, Q = len(cube.personas), len(cube.levels), len(cube.questions)
-    shown = cube.shown_option
-    places = int(cube.n_options.max(initial=1)) if shown is None else shown.shape[2]
-    by_configuration, by_persona = Tally.empty(K, Q, places), Tally.empty(P, Q, places)
     repeated = np.asarray(cube.duplicate.all(axis=0))
-    at = _Places(cube, shown, places)
+    # counts of a model's answers fit 32 bits; planes by place, so that sums run along questions
+    plain = np.zeros((3, K, Q), dtype=np.int32)
+    choices = np.zeros((at.count, K, Q), dtype=np.int32)
+    by_persona = Tally.empty(P, Q, at.count)
     for p in range(P):
-        once = ~cube.duplicate[p]
-        counted = once | repeated
-        for whole, mine, n in zip(
-            by_configuration.arrays(), by_persona.arrays(), _of_persona(answers, p, at), strict=True
-        ):
-            whole[counted] += n[counted]
-            mine[p] += n[once].sum(axis=0)
+        own = np.flatnonzero(~cube.duplicate[p])
+        once = slice(None) if len(own) == K else own  # a slice is not copied
+        counted = ~cube.duplicate[p] | repeated
+        mine, chosen = _of_persona(answers, p, at)
+        mine[:, ~counted] = 0
+        chosen[:, ~counted] = 0
+        plain += mine
+        choices += chosen
+        by_persona.right[p], by_persona.present[p], by_persona.read[p] = mine[:, once].sum(axis=1)
+        by_persona.choices[p] = chosen[:, once].sum(axis=1).T
+        by_persona.gold[p], by_persona.present_gold[p] = (
+            at.of_gold(mine[which], once) for which in (2, 1)
+        )
+    right, present, read = plain.astype(np.int64)
+    everywhere = at.gold[:, :, None] == np.arange(at.count)
+    by_configuration = Tally(
+        right,
+        present,
+        read,
+        np.moveaxis(choices, 0, 2).astype(np.int64),
+        everywhere * read[:, :, None],
+        everywhere * present[:, :, None],
+    )
     return Tallies(by_configuration, by_persona, repeated)
 
 
 class _Places:
     """At which place an option was shown."""
 
-    def __init__(self, cube: Cube, shown: NDArray[np.int8] | None, places: int) -> None:
-        self.count = places
+    def __init__(self, cube: Cube) -> None:
+        shown = cube.shown_option
+        self.count = int(cube.n_options.max(initial=1)) if shown is None else shown.shape[2]
         self.place_of: NDArray[np.int64] | None = None
         right = cube.answer.astype(np.int64)
         self.gold = np.broadcast_to(right, (len(cube.levels), len(right)))
@@ -127,20 +145,30 @@ class _Places:
         at = np.maximum(option, 0)[..., None].astype(np.int64)
         return np.asarray(np.take_along_axis(table, at, axis=3)[..., 0])
 
+    def of_gold(
+        self, counts: NDArray[np.int32], configurations: NDArray[np.intp] | slice
+    ) -> Counts:
+        """Counts (K, Q) by the place of the right option, over some configurations: (Q, places)."""
+        places = np.arange(self.count)
+        if self.place_of is None:
+            total = counts[configurations].sum(axis=0)
+            return np.asarray((self.gold[0][:, None] == places) * total[:, None])
+        here = self.gold[configurations, :, None] == places
+        return np.asarray((here * counts[configurations][:, :, None]).sum(axis=0))
 
-def _of_persona(answers: Answers, p: int, at: _Places) -> tuple[Counts, ...]:
-    """Counts of one persona, configuration by configuration, in the order of `Tally`."""
+
+def _of_persona(
+    answers: Answers, p: int, at: _Places
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Right, present and read answers of one persona, (3, K, Q), and choices, (places, K, Q)."""
     read = answers.outcome[p] == ANSWERED
-    present = answers.present[p].sum(axis=1, dtype=np.int64)
-    n_read = read.sum(axis=1, dtype=np.int64)
     chosen = at.chosen(answers.option[p])
-    choices = [(read & (chosen == j)).sum(axis=1, dtype=np.int64) for j in range(at.count)]
-    gold = at.gold[:, :, None] == np.arange(at.count)
+    R = read.shape[1]
+
+    def total(found: Bools) -> NDArray[np.int32]:
+        return found[:, 0].astype(np.int32) if R == 1 else found.sum(axis=1, dtype=np.int32)
+
     return (
-        answers.correct[p].sum(axis=1, dtype=np.int64),
-        present,
-        n_read,
-        np.stack(choices, axis=2),
-        gold * n_read[:, :, None],
-        gold * present[:, :, None],
+        np.stack([total(answers.correct[p]), total(answers.present[p]), total(read)]),
+        np.stack([total(read & (chosen == j)) for j in range(at.count)]),
     )

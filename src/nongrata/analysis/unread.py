@@ -74,7 +74,7 @@ def take_unread(responses: xr.Dataset, unread: Unread) -> xr.Dataset:
 
 def _theta(responses: xr.Dataset, unread: Unread) -> xr.DataArray:
     theta = responses["theta"]
-    if not bool(theta.notnull().any()):
+    if np.isnan(theta.to_numpy()).all():
         return theta
     if "theta_read" not in responses.data_vars:
         raise NongrataError(
@@ -184,8 +184,9 @@ def unread_bounds(responses: xr.Dataset) -> UnreadBounds:
 
 def _drawn(responses: xr.Dataset) -> xr.Dataset:
     """Without probabilities: these figures are those of the answers drawn."""
-    theta = responses["theta"]
-    return responses.assign(theta=theta.where(False))
+    import xarray as xr
+
+    return responses.assign(theta=xr.full_like(responses["theta"], np.nan))
 
 
 def _row(responses: xr.Dataset, model: str, unread: Unread) -> UnreadRow:

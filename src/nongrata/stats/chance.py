@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongrata.stats.accuracy import Floats
+from nongrata.stats.units import Units
 
 Ints = NDArray[np.integer]
 
@@ -71,38 +72,19 @@ def mean_above_zero(y: Floats, cluster: Ints, stratum: Ints | None = None) -> On
     >>> result.mean, result.df, round(result.p, 4)
     (0.75, 3, 0.0288)
     """
+    return _above_zero(y, Units.of(len(y), cluster, stratum))
+
+
+def _above_zero(y: Floats, units: Units) -> OneSidedTest:
     if len(y) == 0:
         return OneSidedTest(math.nan, math.nan, 0, math.nan, "no question has an answer")
     mean = float(y.mean())
-    _, g = np.unique(cluster, return_inverse=True)
-    G = int(g.max()) + 1
-    if G < 2:
+    if len(units) < 2:
         return OneSidedTest(mean, math.nan, 0, math.nan, "one cluster of questions has no spread")
-    h = _usable_strata(g, stratum, G)
-    H = int(h.max()) + 1
-    centred = y - (np.bincount(h, y) / np.bincount(h))[h]
-    sums = np.bincount(g, centred, minlength=G)
-    stratum_of = np.zeros(G, dtype=np.intp)
-    stratum_of[g] = h
-    clusters = np.bincount(stratum_of, minlength=H)
-    squares = np.bincount(stratum_of, sums**2, minlength=H)
-    se = math.sqrt(float((squares * clusters / (clusters - 1)).sum())) / len(y)
-    df = G - H
+    se, df = math.sqrt(float(units.variance_of_mean(y))), units.degrees_of_freedom
     if se > 1e-12:
         return OneSidedTest(mean, se, df, student_t_upper(mean / se, df))
-    return OneSidedTest(mean, se, df, 2.0**-G if mean > 1e-12 else 1.0)
-
-
-def _usable_strata(g: Ints, stratum: Ints | None, G: int) -> NDArray[np.intp]:
-    none = np.zeros(len(g), dtype=np.intp)
-    if stratum is None:
-        return none
-    _, h = np.unique(stratum, return_inverse=True)
-    strata = int(h.max()) + 1
-    pairs = np.unique(np.asarray(g, dtype=np.int64) * strata + h)
-    if len(pairs) > G or np.bincount(pairs % strata).min() < 2:
-        return none
-    return np.asarray(h, dtype=np.intp)
+    return OneSidedTest(mean, se, df, 2.0 ** -len(units) if mean > 1e-12 else 1.0)
 
 
 def student_t_upper(t: float, df: int) -> float:
@@ -232,7 +214,8 @@ def against_constant(
     else:
         gold = gold[there]
     share = gold.mean(axis=0)
-    tests = [mean_above_zero(right - column, cluster, stratum) for column in gold.T]
+    units = Units.of(len(right), cluster, stratum)
+    tests = [_above_zero(right - column, units) for column in gold.T]
     best = tuple(int(j) for j in np.flatnonzero(share >= share.max() - 1e-12))
     reason = next((test.reason for test in tests if test.reason), "")
     return AgainstConstant(

@@ -306,7 +306,11 @@ class Units:
 
 def _in_order(codes: Ints) -> NDArray[np.intp]:
     """Codes as numbers 0, 1, ... in order of first appearance."""
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    if len(codes) and (codes.min() < 0 or codes.max() > 8 * len(codes)):
+        codes = np.unique(codes, return_inverse=True)[1].ravel()
+    n = len(codes)
+    first = np.full(int(codes.max(initial=-1)) + 1, n, dtype=np.intp)
+    first[codes[::-1]] = np.arange(n - 1, -1, -1)  # of several places the first is written last
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return np.asarray(rank[inverse.ravel()])
+    return np.asarray(rank[codes])
