@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from nongrata.errors import NongrataError
+from nongrata.loading import load_study
 from nongrata.manifest import Manifest
 from nongrata.responses import load_run
 from nongrata.run_status import run_status
@@ -299,3 +300,12 @@ def test_a_run_that_is_refused_before_an_answer_leaves_nothing_behind(tmp_path: 
         run_study(loaded(values, tmp_path), tmp_path / "run", Silent())
     kept = {path for path in before if path.name != "manifest.json"}
     assert all(path.read_bytes() == before[path] for path in kept)
+
+
+def test_without_a_watcher_notes_are_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", logger="nongrata"):
+        done = run_study(load_study("smoke"), tmp_path / "run")
+    assert done.answers == 3456
+    assert any("prompts" in record.message for record in caplog.records)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,6 +25,7 @@ from nongrata.rows import (
     score_rows,
 )
 from nongrata.store import Store
+from nongrata.terminal import visible
 
 BLOCK_SECONDS = 10.0
 _QUEUE = 2
@@ -51,6 +53,26 @@ class Watcher(Protocol):
     def finish(self) -> None:
         """The model's requests are done, or given up."""
         ...
+
+
+class Logged:
+    """A `Watcher` that draws nothing: what is worth a line goes to the logger ``nongrata``."""
+
+    def note(self, text: str) -> None:
+        """Log a line."""
+        logging.getLogger("nongrata").info("%s", visible(text, one_line=True))
+
+    def begin(self, model: str, requests: int, done: int, cost: float, cost_done: float) -> None:
+        """Draw nothing."""
+
+    def advance(self, requests: int, cost: float) -> None:
+        """Draw nothing."""
+
+    def committed(self, answers: int, outcomes: dict[str, int]) -> None:
+        """Draw nothing."""
+
+    def finish(self) -> None:
+        """Draw nothing."""
 
 
 class Asking:

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from nongrata.asking import Watcher, refuse_what_it_cannot
+from nongrata.asking import Logged, Watcher, refuse_what_it_cannot
 from nongrata.engines.base import Engine
 from nongrata.errors import NongrataError
 from nongrata.executors import Executor, LocalExecutor
@@ -94,7 +94,7 @@ class RunSummary:
 def run_study(
     loaded: LoadedStudy,
     folder: str | Path,
-    watcher: Watcher,
+    watcher: Watcher | None = None,
     *,
     limit: int | None = None,
     retry_errors: bool = False,
@@ -109,7 +109,7 @@ def run_study(
     folder
         The run directory, or an address such as ``s3://bucket/run``; made if it is not there.
     watcher
-        Told of progress.
+        Told of progress; None: notes go to the logger ``nongrata``.
     limit
         Ask only so many questions; marks the run as not a result.
     retry_errors
@@ -117,7 +117,7 @@ def run_study(
     executor
         Where the engines are; by default in this process.
     """
-    folder = run_path(folder)
+    folder, watcher = run_path(folder), watcher or Logged()
     _refuse_unpinned(loaded)
     _refuse_foreign_folder(folder)
     content = RunContent(loaded.study, loaded.personas(), loaded.questions(limit))
