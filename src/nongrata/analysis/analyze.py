@@ -1,69 +1,73 @@
-"""All questions of the first part of the analysis, in one object."""
+"""All questions asked of a study, in one object."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nongrata.analysis.accuracy import AccuracyTable, accuracy_table
+from nongrata.analysis.accuracy_intervals import AccuracyIntervals
+from nongrata.analysis.agreement import Agreement
 from nongrata.analysis.chance import ChanceCheck, chance_check
+from nongrata.analysis.compare_models import compare_models
+from nongrata.analysis.comparisons import Comparisons, gathered
+from nongrata.analysis.components import VarianceComponents
+from nongrata.analysis.components_inputs import PERSONA
+from nongrata.analysis.components_reliability import GOAL
+from nongrata.analysis.contrasts import Contrasts
 from nongrata.analysis.cube import Cube, read_cube
 from nongrata.analysis.extremes import BestAndWorst, best_and_worst
-from nongrata.analysis.instability import Instability, Value, instability
-from nongrata.analysis.outcomes import OutcomeRates, OutcomeRow, outcome_rates
+from nongrata.analysis.held_out import HeldOut, held_out_over_models
+from nongrata.analysis.instability import Instability, ModelLeftOut, Value, instability
+from nongrata.analysis.model_data import ModelData, Resampling, each_model
+from nongrata.analysis.model_parts import ModelParts, model_parts
+from nongrata.analysis.noise_rows import Noise
+from nongrata.analysis.notices import Notice, notices_of
+from nongrata.analysis.outcomes import OutcomeRates, outcome_rates
+from nongrata.analysis.ranking import Ranking
 from nongrata.analysis.result import Result
 from nongrata.analysis.selection import PERSONA_SETS
+from nongrata.analysis.task_format import TaskFormat
+from nongrata.analysis.unread import Unread, UnreadBounds, take_unread, unread_bounds
 
 if TYPE_CHECKING:
     import xarray as xr
 
-MANY_UNREAD = 5.0
-"""Per cent of answers that could not be read from which on a notice says so."""
-
-
-About = Literal[
-    "damage",
-    "limited",
-    "simulated",
-    "missing",
-    "unread",
-    "chance",
-    "position",
-    "readings",
-    "numerical_floor",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something to know before any figure is read.
-
-    Parameters
-    ----------
-    about
-        What kind of thing it is.
-    text
-        One sentence without a final full stop.
-    """
-
-    about: About
-    text: str
+STABLE = 4
+"""Configurations on either side of the comparison of stable and unstable ones (S9)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis(Result):
-    """The first part of the analysis of a study.
+    """Everything that is computed about a study, model by model.
 
     Parameters
     ----------
     models, personas, controls, factors
         Names.
-    configurations, replicates, questions
+    configurations, replicates, questions, clusters
         Numbers.
+    unread
+        How answers that could not be read are taken.
+    draws, splits, seed
+        Of all resamples.
     notices
         What to know before any figure is read.
-    accuracy, outcomes, instability, best_and_worst, chance
-        The results; `instability` once for each set of personas.
+    chance
+        Accuracy against chance and the best constant answer.
+    instability
+        IA, IO and IQ as the preprint defines them, once for each set of personas.
+    noise
+        The same beside what noise alone gives, with tests and intervals.
+    best_and_worst, outcomes, accuracy
+        Extremes, outcomes and accuracy of every cell.
+    accuracy_intervals
+        Accuracies with intervals.
+    unread_bounds
+        The main figures with unread answers wrong, right, and left out.
+    ranking, contrasts, task_format, components, agreement, held_out, comparisons
+        One result for each question asked; see the page of its name in docs/statistics.
     """
 
     models: tuple[str, ...]
@@ -73,23 +77,46 @@ class Analysis(Result):
     configurations: int
     replicates: int
     questions: int
+    clusters: int
+    unread: Unread
+    draws: int
+    splits: int
+    seed: int
     notices: tuple[Notice, ...]
     chance: ChanceCheck
     instability: tuple[Instability, ...]
+    noise: Noise
+    accuracy_intervals: AccuracyIntervals
+    unread_bounds: UnreadBounds
+    ranking: Ranking
+    contrasts: Contrasts
+    task_format: TaskFormat
+    components: VarianceComponents
+    agreement: Agreement
+    held_out: HeldOut
+    comparisons: Comparisons
     best_and_worst: BestAndWorst
     outcomes: OutcomeRates
     accuracy: AccuracyTable
     kind: Literal["analysis"] = "analysis"
-    format: int = 1
+    format: int = 2
 
     def __str__(self) -> str:
         return str(self.instability[0])
 
 
-def analyze(responses: xr.Dataset, *, value: Value = "draws") -> Analysis:
-    """Accuracy, outcomes, instability, best and worst labels, and whether they can be ranked.
+def analyze(
+    responses: xr.Dataset,
+    *,
+    value: Value = "draws",
+    unread: Unread = "wrong",
+    smallest_effect: float = 1.0,
+    resampling: Resampling | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Analysis:
+    """Everything that is computed about a study.
 
-    The same answers always give the same result, to the last bit of its JSON form.
+    The same answers and seed always give the same result, to the last bit of its JSON form.
 
     Parameters
     ----------
@@ -97,10 +124,25 @@ def analyze(responses: xr.Dataset, *, value: Value = "draws") -> Analysis:
         A Dataset of responses.
     value
         What the instability figures are computed from: ``"draws"`` or ``"theta"``.
+    unread
+        How answers that could not be read are taken: ``"wrong"``, ``"right"`` or ``"left_out"``.
+    smallest_effect
+        The smallest difference of accuracy that matters, in points.
+    resampling
+        Numbers of draws and splits, and the seed.
+    progress
+        Told how many of how many analyses are done.
     """
+    how = resampling or Resampling()
+    given, responses = responses, take_unread(responses, unread)
     cube = read_cube(responses)
-    outcomes = outcome_rates(responses)
+    outcomes = outcome_rates(given)
     chance = chance_check(responses)
+    models = list(each_model(cube, how))
+    parts = [
+        _of_model(data, value, smallest_effect, i, len(models), progress)
+        for i, data in enumerate(models)
+    ]
     return Analysis(
         models=cube.models,
         personas=cube.personas,
@@ -111,84 +153,68 @@ def analyze(responses: xr.Dataset, *, value: Value = "draws") -> Analysis:
         configurations=len(cube.levels),
         replicates=cube.replicates,
         questions=len(cube.questions),
-        notices=_notices(cube, outcomes, chance),
+        clusters=len(set(cube.cluster.tolist())),
+        unread=unread,
+        draws=how.draws,
+        splits=how.splits,
+        seed=how.seed,
+        notices=notices_of(cube, outcomes, chance),
         chance=chance,
         instability=tuple(instability(responses, s, value=value) for s in PERSONA_SETS),
+        unread_bounds=unread_bounds(given),
         best_and_worst=best_and_worst(responses, chance=chance),
         outcomes=outcomes,
         accuracy=accuracy_table(responses),
+        **_together(cube, how, value, smallest_effect, models, parts),
     )
 
 
-def _notices(cube: Cube, outcomes: OutcomeRates, chance: ChanceCheck) -> tuple[Notice, ...]:
-    notices: list[Notice] = []
-    if cube.limited:
-        notices.append(Notice("limited", "this run was limited: its figures are not a result"))
-    notices.extend(
-        Notice("damage", f"damaged: {item}; run the same study again to repair it")
-        for item in cube.damage
-    )
-    notices.extend(
-        Notice("simulated", f"{model} is simulated: no language model was asked")
-        for model in cube.simulated
-    )
-    for row in outcomes.of("model"):
-        notices.extend(_about_answers(row))
-    for model in cube.models:
-        notices.extend(_about_chance(chance, model))
-    if len(cube.readings) > 1:
-        notices.append(
-            Notice(
-                "readings",
-                f"answers are read in {len(cube.readings)} ways ({', '.join(cube.readings)}), and "
-                "figures over all configurations pool them; compare levels of the factor that says "
-                "how before you read anything out of the whole",
-            )
-        )
-    notices.extend(Notice("numerical_floor", said) for said in cube.floor)
-    return tuple(notices)
+def _of_model(
+    data: ModelData,
+    value: Value,
+    smallest_effect: float,
+    place: int,
+    models: int,
+    progress: Callable[[int, int], None] | None,
+) -> ModelParts:
+    def tell(done: int, total: int) -> None:
+        if progress is not None:
+            progress(place * total + done, models * total)
+
+    found = model_parts(data, value, smallest_effect, tell)
+    data.forget()
+    return found
 
 
-def _about_chance(chance: ChanceCheck, model: str) -> list[Notice]:
-    notices = []
-    overall = chance.of(model)
-    if not overall.rankable:
-        notices.append(Notice("chance", overall.sentence()))
-    else:
-        configurations = chance.rows_of(model, "configuration")
-        weak = sum(not row.rankable for row in configurations)
-        if weak:
-            notices.append(
-                Notice(
-                    "chance",
-                    f"{model}: {weak} of {len(configurations)} configurations are not shown to be "
-                    "above chance and above the best constant answer; which label comes first "
-                    "there says nothing",
-                )
-            )
-    if overall.position_dominates:
-        notices.append(Notice("position", overall.position_sentence()))
-    return notices
-
-
-def _about_answers(row: OutcomeRow) -> list[Notice]:
-    notices = []
-    if row.missing:
-        notices.append(
-            Notice(
-                "missing",
-                f"{row.model}: {row.missing:,} of {row.wanted:,} answers are missing "
-                f"({row.error:,} errors, {row.not_obtained:,} not obtained); "
-                "they count neither as right nor as wrong",
-            )
-        )
-    there = row.answered + row.unread
-    if there and 100 * row.unread / there >= MANY_UNREAD:
-        notices.append(
-            Notice(
-                "unread",
-                f"{row.model}: {100 * row.unread / there:.0f}% of the answers could not be read "
-                "and count as not correct; see the bounds of accuracy",
-            )
-        )
-    return notices
+def _together(
+    cube: Cube,
+    how: Resampling,
+    value: Value,
+    smallest_effect: float,
+    models: Sequence[ModelData],
+    parts: Sequence[ModelParts],
+) -> dict[str, Any]:
+    """The results that hold every model's part, by the field of `Analysis`."""
+    left_out = tuple(ModelLeftOut(d.model, d.selection("labels").left_out) for d in models)
+    rows = tuple(row for part in parts for row in part.accuracy_intervals)
+    return {
+        "noise": Noise(
+            "labels", value, how.draws, how.seed, tuple(p.noise for p in parts), left_out
+        ),
+        "accuracy_intervals": AccuracyIntervals(rows, how.draws, how.seed),
+        "ranking": Ranking("labels", tuple(p.ranking for p in parts)),
+        "contrasts": Contrasts(
+            smallest_effect, cube.factors, how.draws, how.seed, tuple(p.contrasts for p in parts)
+        ),
+        "task_format": TaskFormat(how.draws, how.seed, tuple(p.task_format for p in parts)),
+        "components": VarianceComponents(
+            "labels", how.draws, how.seed, GOAL, (PERSONA, *cube.factors),
+            tuple(p.components for p in parts),
+        ),
+        "agreement": Agreement("labels", "left_out", tuple(p.agreement for p in parts)),
+        "held_out": held_out_over_models([p.held_out for p in parts], STABLE, how.seed),
+        "comparisons": gathered(
+            "labels", compare_models(models), tuple(p.domains for p in parts),
+            tuple(p.factors for p in parts), how,
+        ),
+    }  # fmt: skip

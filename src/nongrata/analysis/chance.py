@@ -14,21 +14,41 @@ from nongrata.analysis.result import Result
 from nongrata.analysis.tallies import Tallies, Tally, tally
 from nongrata.errors import NongrataError
 from nongrata.stats.accuracy import ratio
-from nongrata.stats.chance import against_chance, against_constant
+from nongrata.stats.chance import (
+    AgainstChance,
+    AgainstConstant,
+    OneSidedTest,
+    against_chance,
+    against_constant,
+)
 from nongrata.stats.multiplicity import holm
-from nongrata.stats.position_bias import position_bias
+from nongrata.stats.position_bias import PositionBias, position_bias
 
 if TYPE_CHECKING:
     import polars as pl
     import xarray as xr
 
-Verdict = Literal["not above chance", "not above the best constant answer", "above both", "unknown"]
+Verdict = Literal[
+    "not above chance",
+    "not above the best constant answer",
+    "above both",
+    "above chance",
+    "unknown",
+]
 ChanceScope = Literal["overall", "domain", "level", "configuration", "persona"]
 CHANCE_SCOPES: tuple[ChanceScope, ...] = (
     *("overall", "domain", "level", "configuration", "persona"),
 )  # fmt: skip
 ALPHA = 0.025
 """One-sided level of both tests (S11)."""
+_NAN = float("nan")
+UNKNOWN_CHANCE = AgainstChance(
+    _NAN,
+    _NAN,
+    OneSidedTest(_NAN, _NAN, 0, _NAN, "how many options the questions have is not known"),
+)
+UNKNOWN_CONSTANT = AgainstConstant((), _NAN, _NAN)
+UNKNOWN_BIAS = PositionBias(-1, _NAN, _NAN, _NAN, _NAN, _NAN)
 
 _NUMBERS = (
     *("accuracy", "read_only", "chance", "p_chance", "constant", "p_constant", "p_adjusted"),
@@ -68,7 +88,9 @@ class ChanceRow:
         right more often than blindly, and the p value of the first of these (a screen: it is
         adjusted for the number of places only).
     verdict, rankable
-        What follows; labels are ranked only if the accuracy is above both.
+        What follows; labels are ranked only if the accuracy is above both. "above chance": and
+        whether it is above every constant answer cannot be asked, since no option is the same in
+        all questions, or only right and wrong are known (imported tables).
     reason
         Why the verdict is unknown, else empty.
     """
@@ -104,8 +126,9 @@ class ChanceRow:
         about = f"{self.model}" + (f", {self.name}" if self.name else "")
         if self.verdict == "unknown":
             return f"{about}: accuracy against chance is unknown ({self.reason}); nothing is ranked"
+        constant = f"{self.constant:.1f}%" if np.isfinite(self.constant) else "not known"
         baseline = (
-            f"chance {self.chance:.1f}%, best constant answer {self.constant:.1f}%, "
+            f"chance {self.chance:.1f}%, best constant answer {constant}, "
             f"{self.questions:,} questions"
         )
         sentence = f"{about}: accuracy {self.accuracy:.1f}% is {self.verdict} ({baseline}"
@@ -255,14 +278,18 @@ def _figures(cube: Cube, cells: Tally, where: NDArray[np.intp], alpha: float) ->
     """Everything about one row but what its family decides."""
     right = ratio(cells.right, cells.present)
     n, cluster, source = cube.n_options[where], cube.cluster[where], cube.source[where]
-    shares = ratio(cells.present_gold, cells.present[:, None])
-    chance = against_chance(right, n, cluster, source)
-    constant = against_constant(right, cube.answer[where], n, cluster, source, shares)
-    bias = position_bias(cells.choices, cells.gold, cells.right, n, cluster, source)
     there = cells.present > 0
+    shares = ratio(cells.present_gold, cells.present[:, None])
+    chance, constant, bias = UNKNOWN_CHANCE, UNKNOWN_CONSTANT, UNKNOWN_BIAS
+    if (n[there] > 0).all():
+        chance = against_chance(right, n, cluster, source)
+        if cube.dataset.attrs.get("options_are", "labels") == "labels":
+            constant = against_constant(right, cube.answer[where], n, cluster, source, shares)
+            bias = position_bias(cells.choices, cells.gold, cells.right, n, cluster, source)
+    total, read = float(right[there].mean()) if there.any() else np.nan, cells.read.sum()
     return {
-        "accuracy": 100.0 * chance.accuracy,
-        "read_only": 100.0 * bias.right,
+        "accuracy": 100.0 * total,
+        "read_only": 100.0 * float(cells.right.sum() / read) if read else np.nan,
         "chance": 100.0 * chance.chance,
         "p_chance": chance.test.p,
         "constant": 100.0 * constant.constant,
@@ -289,10 +316,11 @@ def _judged(family: list[dict[str, Any]], alpha: float) -> Iterator[ChanceRow]:
     """
     chance = np.array([row["p_chance"] for row in family], dtype=np.float64)
     constant = np.array([row["p_constant"] for row in family], dtype=np.float64)
-    chance_alone, both = holm(chance), holm(np.maximum(chance, constant))
+    # where the test against constant answers cannot be made, the one against chance stands alone
+    chance_alone, both = holm(chance), holm(np.fmax(chance, constant))
     tests = int((~np.isnan(both)).sum())
     for row, first, second in zip(family, chance_alone, both, strict=True):
-        verdict: Verdict = "above both"
+        verdict: Verdict = "above chance" if np.isnan(row["constant"]) else "above both"
         if row["reason"]:
             verdict = "unknown"
         elif first > alpha:
@@ -304,5 +332,5 @@ def _judged(family: list[dict[str, Any]], alpha: float) -> Iterator[ChanceRow]:
             tests=tests,
             p_adjusted=float(second),
             verdict=verdict,
-            rankable=verdict == "above both",
+            rankable=verdict in {"above both", "above chance"},
         )

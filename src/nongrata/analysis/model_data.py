@@ -35,6 +35,19 @@ class Resampling:
 
 
 @dataclass(frozen=True)
+class Resamples:
+    """Resamples of the questions, made when they are first needed and shared by all models."""
+
+    units: Units
+    resampling: Resampling
+
+    @cached_property
+    def weights(self) -> Weights:
+        """Weights of the clusters, shape (B, G)."""
+        return self.units.bootstrap_weights(self.resampling.draws, (self.resampling.seed, 1))
+
+
+@dataclass(frozen=True)
 class ModelData:
     """The answers of one model over all personas and configurations of a study.
 
@@ -53,6 +66,8 @@ class ModelData:
         Clusters and strata of the questions.
     resampling
         Numbers of draws, and the seed.
+    resamples
+        Weights of the clusters in every resample.
     """
 
     cube: Cube
@@ -60,6 +75,7 @@ class ModelData:
     answers: Answers
     units: Units
     resampling: Resampling
+    resamples: Resamples
 
     @property
     def model(self) -> str:
@@ -120,10 +136,10 @@ class ModelData:
         u = np.where(np.isnan(self.answers.theta[p]) & ~self.exact[p][:, None], u, 0.0)
         return np.where(self.present[p], u, 0.0).astype(np.float32)
 
-    @cached_property
+    @property
     def weights(self) -> Weights:
-        """Bootstrap weights of the clusters, shape (B, G)."""
-        return self.units.bootstrap_weights(self.resampling.draws, (self.resampling.seed, 1))
+        """Bootstrap weights of the clusters, shape (B, G), the same for all models of a study."""
+        return self.resamples.weights
 
     @cached_property
     def totals(self) -> NDArray[np.float32]:
@@ -164,6 +180,21 @@ class ModelData:
         """Personas and configurations that an analysis rests on, and what is left out."""
         return select(self.cube, np.asarray(self.present.any(axis=2)), personas)
 
+    def prepare(self) -> None:
+        """Make what is shared now, so that several threads find it made."""
+        for made in ("value", "present", "complete", "exact", "totals", "counts"):
+            getattr(self, made)
+        for made in ("weights", "accuracy", "bootstrap_accuracy"):
+            getattr(self, made)
+
+    def forget(self) -> None:
+        """Give back the memory of all that was made; it is made again when it is asked for."""
+        for holder in (self, self.answers):
+            for name in [
+                n for n, v in vars(type(holder)).items() if isinstance(v, cached_property)
+            ]:
+                vars(holder).pop(name, None)
+
     @property
     def controls(self) -> NDArray[np.intp]:
         """Positions of the controls."""
@@ -180,6 +211,10 @@ def each_model(cube: Cube, resampling: Resampling | None = None) -> Iterator[Mod
     resampling
         Numbers of draws, and the seed.
     """
-    units = Units.of(len(cube.questions), cube.cluster, cube.source)
+    units, how = (
+        Units.of(len(cube.questions), cube.cluster, cube.source),
+        resampling or Resampling(),
+    )
+    resamples = Resamples(units, how)
     for index in range(len(cube.models)):
-        yield ModelData(cube, index, cube.answers(index), units, resampling or Resampling())
+        yield ModelData(cube, index, cube.answers(index), units, how, resamples)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from nongrata.cli import check_reading, checks, demo, pin, questions, results, studies
+from nongrata.cli import (
+    check_reading,
+    checks,
+    demo,
+    findings,
+    imports,
+    pin,
+    questions,
+    results,
+    studies,
+)
 
 
 def commands(app: typer.Typer) -> None:
@@ -15,9 +25,11 @@ def commands(app: typer.Typer) -> None:
     app.command("pin")(pin.pin)
     app.command("run")(studies.run)
     app.command("status")(studies.status)
+    app.command("findings")(findings.findings)
     app.command("analyze")(results.analyze)
     app.command("rerun")(results.rerun)
     app.command("show")(results.show)
+    app.add_typer(imports.app, name="import")
     app.add_typer(questions.app, name="questions")
     app.command("check-engine")(checks.check_engine)
     app.command("check-reading")(check_reading.check_reading)

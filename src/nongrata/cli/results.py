@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,13 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from nongrata.answer_view import AnswerView, view_answers
+from nongrata.cli.loading import load, warnings_of
 from nongrata.cli.options import JsonOption, RunArgument, console, error_console, print_json
-from nongrata.errors import NongrataError
 from nongrata.manifest import Manifest
 from nongrata.terminal import shorten, visible
-
-if TYPE_CHECKING:
-    from nongrata.analysis import Analysis
 
 
 class PersonaSet(StrEnum):
@@ -30,36 +26,93 @@ class PersonaSet(StrEnum):
     AS_PREPRINT = "as_preprint"
 
 
-def analyze(run: RunArgument, as_json: JsonOption = False) -> None:
+class About(StrEnum):
+    """Parts of the analysis."""
+
+    INSTABILITY = "instability"
+    CHANCE = "chance"
+    LABELS = "labels"
+    OUTCOMES = "outcomes"
+    ACCURACY = "accuracy"
+    RANKING = "ranking"
+    CONTRASTS = "contrasts"
+    TASK_FORMAT = "task-format"
+    COMPONENTS = "components"
+    AGREEMENT = "agreement"
+    HELD_OUT = "held-out"
+    COMPARISONS = "comparisons"
+    ALL = "all"
+
+
+class UnreadAs(StrEnum):
+    """How answers that could not be read are taken."""
+
+    WRONG = "wrong"
+    RIGHT = "right"
+    LEFT_OUT = "left_out"
+
+
+class ValueOf(StrEnum):
+    """What instability is computed from."""
+
+    DRAWS = "draws"
+    THETA = "theta"
+
+
+def analyze(
+    run: RunArgument,
+    about: Annotated[
+        list[About] | None,
+        typer.Option(
+            "--about",
+            help="Which part to print; may be repeated. Left out: the first four. JSON has all.",
+        ),
+    ] = None,
+    unread: Annotated[
+        UnreadAs, typer.Option(help="Take answers that could not be read as this.")
+    ] = UnreadAs.WRONG,
+    value: Annotated[
+        ValueOf,
+        typer.Option(help="Instability of the answers drawn, or of exact probabilities."),
+    ] = ValueOf.DRAWS,
+    smallest_effect: Annotated[
+        float,
+        typer.Option(metavar="POINTS", help="The smallest difference of accuracy that matters."),
+    ] = 1.0,
+    draws: Annotated[
+        int, typer.Option(min=100, metavar="N", help="How many resamples of the questions.")
+    ] = 2000,
+    splits: Annotated[
+        int, typer.Option(min=2, metavar="N", help="How many random halves of the questions.")
+    ] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
     """Say how much accuracy, ranking and the right questions depend on the configuration."""
-    analysis = _analyze(run)
+    from nongrata.analysis import Resampling
+    from nongrata.analysis import analyze as analyze_dataset
+    from nongrata.cli.progress import StepProgress
+
+    warnings_of(run)  # that there are answers is said before anything is drawn
+    with StepProgress(error_console()) as progress:
+        dataset = load(run, progress.step("reading answers"))
+        tell = progress.step("analysing")
+        analysis = analyze_dataset(
+            dataset,
+            value=value.value,
+            unread=unread.value,
+            smallest_effect=smallest_effect,
+            resampling=Resampling(draws, splits, seed),
+            progress=tell,
+        )
     if as_json:
         print_json(analysis.as_dict())
         return
-    from nongrata.report.terminal import render_analysis
+    from nongrata.report.terminal import OVERVIEW, SECTIONS, render_analysis
 
-    console().print(render_analysis(analysis))
-
-
-def _analyze(run: Path) -> Analysis:
-    """Load and analyse a run, saying how far that is where it takes long."""
-    from nongrata.analysis import analyze as analyze_dataset
-    from nongrata.cli.progress import StepProgress
-    from nongrata.responses import load_run
-
-    Manifest.read(run)  # that this is a run is said before anything is drawn
-    with StepProgress(error_console()) as progress:
-        dataset = load_run(run, progress.step("reading answers"))
-        _refuse_empty(dataset, run)
-        progress.step("analysing")
-        return analyze_dataset(dataset)
-
-
-def _refuse_empty(dataset: Any, run: Path) -> None:
-    if not dataset.attrs["stored_rows"]:
-        raise NongrataError(
-            "the run has no answers yet", where=run, fix="run its study into it first"
-        )
+    wanted = {name.value.replace("-", "_") for name in about or ()}
+    chosen = SECTIONS if "all" in wanted else [name for name in SECTIONS if name in wanted]
+    console().print(render_analysis(analysis, chosen or OVERVIEW))
 
 
 def rerun(
@@ -79,12 +132,10 @@ def rerun(
     """
     from nongrata.analysis.rerun import rerun as draw_again
     from nongrata.cli.progress import StepProgress
-    from nongrata.responses import load_run
 
-    warnings = Manifest.read(run).warnings()
+    warnings = warnings_of(run)
     with StepProgress(error_console()) as progress:
-        dataset = load_run(run, progress.step("reading answers"))
-        _refuse_empty(dataset, run)
+        dataset = load(run, progress.step("reading answers"))
         tell = progress.step("drawing re-runs")
         result = draw_again(dataset, personas.value, draws=draws, seed=seed, progress=tell)
     if as_json:

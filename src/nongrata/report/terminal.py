@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Literal, get_args
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -16,8 +17,15 @@ from nongrata.analysis.cube import configuration_label
 from nongrata.analysis.extremes import Flips, FlipsAboveChance, LabelShare
 from nongrata.analysis.instability import Instability, InstabilityRow
 from nongrata.analysis.outcomes import OutcomeRow
+from nongrata.report.accuracy_intervals_table import accuracy_intervals_table
+from nongrata.report.agreement_table import agreement_table
 from nongrata.report.chance_table import chance_table
+from nongrata.report.comparisons_table import comparisons_table, model_comparisons_table
+from nongrata.report.components_table import components_table
+from nongrata.report.contrasts_table import contrasts_table
+from nongrata.report.held_out_table import held_out_table
 from nongrata.report.letters_table import letters_table
+from nongrata.report.noise_table import noise_table
 from nongrata.report.pieces import (
     PEOPLE,
     Bar,
@@ -28,6 +36,9 @@ from nongrata.report.pieces import (
     percent,
     shown,
 )
+from nongrata.report.ranking_table import ranking_table
+from nongrata.report.task_format_table import task_format_table
+from nongrata.report.unread_table import unread_table
 
 LABELS_SHOWN = 12
 """Labels listed per model; all of them are in the JSON form and in `AccuracyTable`."""
@@ -47,13 +58,24 @@ _PARTS = (
 )
 
 
-def render_analysis(analysis: Analysis) -> RenderableType:
-    """Everything the first part of the analysis says, for a terminal of any width.
+Section = Literal[
+    "instability", "chance", "labels", "outcomes", "accuracy", "ranking", "contrasts",
+    "task_format", "components", "agreement", "held_out", "comparisons",
+]  # fmt: skip
+SECTIONS: tuple[Section, ...] = get_args(Section)
+OVERVIEW: tuple[Section, ...] = ("instability", "chance", "labels", "outcomes")
+"""What is shown unless something else is asked for."""
+
+
+def render_analysis(analysis: Analysis, sections: Sequence[Section] = OVERVIEW) -> RenderableType:
+    """What an analysis says, for a terminal of any width.
 
     Parameters
     ----------
     analysis
         From `nongrata.analysis.analyze`.
+    sections
+        Which parts of it, always in the order of `SECTIONS`.
 
     Returns
     -------
@@ -64,14 +86,51 @@ def render_analysis(analysis: Analysis) -> RenderableType:
     for model in analysis.models:
         if len(analysis.models) > 1:
             parts.append(Text(f"\n{shown(model)}", style="bold underline"))
-        parts.extend(_instability(analysis, model))
-        parts.extend(chance_table(analysis.chance, model))
-        parts.extend(_labels(analysis, model))
-        parts.extend(letters_table(analysis.accuracy, model))
-        parts.append(_outcomes(analysis, model))
-    parts.append(Text(_PARTS, style="dim"))
+        for section in SECTIONS:
+            if section in sections:
+                parts.extend(_section(analysis, model, section))
+    if "comparisons" in sections:
+        parts.extend(model_comparisons_table(analysis.comparisons))
+    if "instability" in sections:
+        parts.append(Text(_PARTS, style="dim"))
     parts.append(Text(PEOPLE, style="dim"))
+    further = [name.replace("_", "-") for name in SECTIONS if name not in sections]
+    if further:
+        parts.append(Text(f"More, with --about: {', '.join(further)}, all", style="dim"))
     return Group(*parts)
+
+
+def _section(analysis: Analysis, model: str, section: Section) -> Iterator[RenderableType]:
+    rankable = analysis.chance.rankable(model)
+    match section:
+        case "instability":
+            yield from _instability(analysis, model)
+            yield from noise_table(analysis.noise, model)
+        case "chance":
+            yield from chance_table(analysis.chance, model)
+        case "labels":
+            yield from _labels(analysis, model)
+        case "outcomes":
+            yield from letters_table(analysis.accuracy, model)
+            yield _outcomes(analysis, model)
+            yield from unread_table(analysis.unread_bounds, model)
+        case "accuracy":
+            found = analysis.accuracy_intervals
+            yield from accuracy_intervals_table(found, model, rankable=rankable)
+        case "ranking":
+            yield from ranking_table(analysis.ranking, model, rankable=rankable)
+        case "contrasts":
+            yield from contrasts_table(analysis.contrasts, model)
+        case "task_format":
+            yield from task_format_table(analysis.task_format, model)
+        case "components":
+            yield from components_table(analysis.components, model)
+        case "agreement":
+            yield from agreement_table(analysis.agreement, model)
+        case "held_out":
+            yield from held_out_table(analysis.held_out, model)
+        case "comparisons":
+            yield from comparisons_table(analysis.comparisons, model)
 
 
 def _head(analysis: Analysis) -> Text:

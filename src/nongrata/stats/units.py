@@ -137,9 +137,23 @@ class Units:
         if self.singletons:
             return x
         kind = np.float64 if np.issubdtype(x.dtype, np.floating) else np.int64
-        order = np.argsort(self.cluster, kind="stable")
-        starts = np.searchsorted(self.cluster[order], np.arange(len(self)))
-        return np.asarray(np.add.reduceat(x[..., order], starts, axis=-1, dtype=kind))
+        # one pass for each place in a cluster: most clusters are small, and those of one question
+        # need no sum at all
+        out = x[..., self._members[self._starts]].astype(kind)
+        for place in range(1, int(self.sizes.max(initial=0))):
+            more = np.flatnonzero(self.sizes > place)
+            out[..., more] += x[..., self._members[self._starts[more] + place]]
+        return np.asarray(out)
+
+    @cached_property
+    def _members(self) -> NDArray[np.intp]:
+        """Questions, cluster by cluster."""
+        return np.argsort(self.cluster, kind="stable")
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        """Where each cluster begins among the members."""
+        return np.searchsorted(self.cluster[self._members], np.arange(len(self)))
 
     def bootstrap_weights(self, draws: int, seed: int | tuple[int, ...] = 0) -> Weights:
         """Weights of clusters in resamples of the questions.

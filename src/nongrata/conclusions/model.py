@@ -1,0 +1,282 @@
+"""What a study lets one conclude: conclusions with a verdict each, as frozen results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from nongrata.analysis.result import Result
+from nongrata.stats.figure import Figure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Verdict = Literal["robust", "fragile", "undecided", "not rankable", "shown"]
+Family = Literal["controls", "pairs", "extremes", "orders", "effects", "models"]
+Metric = Literal[
+    "accuracy",
+    "squared difference of accuracy",
+    "IQ(2) excess",
+]
+FAMILIES: dict[Family, str] = {
+    "effects": "does anything differ",
+    "extremes": "best and worst label",
+    "controls": "label against control",
+    "pairs": "label against label",
+    "orders": "domains and factors",
+    "models": "model against model",
+}
+"""Families of conclusions, in the order in which they are shown."""
+
+ALPHA = 0.05
+"""Chance that any robust or shown conclusion of one model is false (two-sided)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Except:
+    """A configuration in which a conclusion does not hold, or is not shown.
+
+    Parameters
+    ----------
+    configuration
+        Its levels, as one text.
+    estimate
+        The difference there in the conclusion's direction: below 0 it is the other way.
+    what
+        ``"the other way"``: its own direction is the opposite one; ``"established"``: and that is
+        shown with every configuration taken into account; ``"not shown"``: the same direction,
+        but one-sided p > .025 there.
+    """
+
+    configuration: str
+    estimate: float
+    what: Literal["the other way", "established", "not shown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """One conclusion, what it rests on, and whether it survives a change of configuration.
+
+    Parameters
+    ----------
+    model, family
+        Which model (two, "A, B", where models are compared), and which family of tests.
+    subject, rival
+        What is compared with what; `rival` is empty where nothing is.
+    statement
+        The conclusion in its direction, as a clause.
+    metric, unit
+        What is compared, and in which unit `estimate` is.
+    estimate, low, high
+        Its size, a mean over configurations, and a 95% interval of its own (not adjusted for the
+        number of conclusions); undefined where the data choose what is compared.
+    configurations
+        How many it is judged over.
+    share
+        Per cent of them whose own direction is the conclusion's.
+    held_out
+        The same where the direction comes from one half of the questions and the share from
+        the other, averaged over random halves.
+    verdict
+        ``"robust"``: shown in at least 90% of the configurations; ``"fragile"``: shown to be one
+        way in some and the other way in others; ``"shown"``: a statement about all configurations
+        together, without a direction in each, is shown; ``"undecided"``; ``"not rankable"``.
+    p
+        P value of "robust" or "shown", adjusted for all conclusions of the model.
+    p_fragile
+        P value of "fragile", adjusted in the same way among themselves.
+    exceptions
+        Configurations in which a robust conclusion is not shown, or that oppose a fragile one.
+    because
+        Why it is undecided, not rankable, or what else is to be known, as a clause.
+    needed
+        Questions it would take, were all differences as observed; undefined where more of them
+        would not help, where there is no such number, and where it is decided.
+    """
+
+    model: str
+    family: Family
+    subject: str
+    rival: str
+    statement: str
+    metric: Metric
+    unit: str
+    estimate: Figure
+    low: Figure
+    high: Figure
+    configurations: int
+    share: Figure
+    held_out: Figure
+    verdict: Verdict
+    p: Figure
+    p_fragile: Figure
+    exceptions: tuple[Except, ...]
+    because: str
+    needed: Figure
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is a verdict that says something."""
+        return self.verdict in ("robust", "fragile", "shown")
+
+    @property
+    def sentence(self) -> str:
+        """The conclusion as one plain sentence."""
+        tail = f": {self.because}" if self.because else ""
+        if self.verdict in ("robust", "shown"):
+            return f"{self.statement} ({self.verdict}){_without(self.exceptions)}"
+        if self.verdict == "fragile":
+            there = "; ".join(e.configuration for e in self.exceptions)
+            return f"{self.statement} on average, but it is the other way in {there} (fragile)"
+        return (
+            f"not decided whether {self.statement}{tail}"
+            if self.verdict == "undecided"
+            else (f"{self.subject}: not rankable{tail}")
+        )
+
+
+def _without(exceptions: tuple[Except, ...]) -> str:
+    if not exceptions:
+        return ""
+    return "; exceptions: " + "; ".join(f"{e.configuration} ({e.what})" for e in exceptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How the conclusions of one family came out."""
+
+    family: Family
+    total: int
+    robust: int
+    fragile: int
+    shown: int
+    undecided: int
+    not_rankable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A statement of the preprint, and what this study says of it.
+
+    Parameters
+    ----------
+    statement
+        As the seed document reports it.
+    status
+        ``"confirmed"``, ``"contradicted"``, ``"undecided"``, or ``"not checkable"`` with this
+        study.
+    because
+        On what ground, as a clause.
+    """
+
+    statement: str
+    status: Literal["confirmed", "contradicted", "undecided", "not checkable"]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFindings:
+    """All conclusions about one model.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    rankable
+        Whether its accuracy is above chance and above the best constant answer.
+    labels, configurations, questions, clusters
+        What the conclusions rest on.
+    design_effect
+        Variance of the mean accuracy over what it were without clusters and strata.
+    answer
+        Three sentences: accuracy, order of labels, set of right questions.
+    conclusions
+        All of them but those of pairs of labels that are not decided.
+    tallies
+        How many came out how, by family.
+    claims
+        Statements of the preprint.
+    """
+
+    model: str
+    rankable: bool
+    labels: int
+    configurations: int
+    questions: int
+    clusters: int
+    design_effect: Figure
+    answer: tuple[str, ...]
+    conclusions: tuple[Conclusion, ...]
+    tallies: tuple[Tally, ...]
+    claims: tuple[Claimed, ...]
+
+    def of(self, family: Family) -> tuple[Conclusion, ...]:
+        """The conclusions of one family."""
+        return tuple(c for c in self.conclusions if c.family == family)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings(Result):
+    """Which conclusions of a study survive a change of configuration, and which do not.
+
+    Parameters
+    ----------
+    models
+        One part for each model.
+    between_models
+        Conclusions about pairs of models; a family of tests of its own.
+    alpha
+        Chance that any robust or shown conclusion about one model is false.
+    """
+
+    models: tuple[ModelFindings, ...]
+    between_models: tuple[Conclusion, ...]
+    alpha: float = ALPHA
+    kind: Literal["findings"] = "findings"
+
+    @property
+    def conclusions(self) -> tuple[Conclusion, ...]:
+        """All conclusions, model by model, those between models last."""
+        return tuple(c for m in self.models for c in m.conclusions) + self.between_models
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The answer to the research question, model by model."""
+        return tuple(f"{m.model}: {said}" for m in self.models for said in m.answer)
+
+    def of(self, model: str) -> ModelFindings:
+        """The findings about one model."""
+        return next(m for m in self.models if m.model == model)
+
+    def __str__(self) -> str:
+        parts = []
+        for m in self.models:
+            counts = {
+                name: sum(getattr(t, name) for t in m.tallies)
+                for name in ("robust", "shown", "fragile", "undecided", "not_rankable")
+            }
+            said = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n)
+            parts.append(f"{m.model}: {said or 'nothing to conclude'}")
+        return "; ".join(parts)
+
+    def to_dataframe(self) -> pl.DataFrame:
+        """One row for each conclusion; what is undefined is null."""
+        import polars as pl
+
+        numbers = ("estimate", "low", "high", "share", "held_out", "p", "p_fragile", "needed")
+        rows: list[dict[str, Any]] = []
+        for c in self.conclusions:
+            record: dict[str, Any] = {
+                name: getattr(c, name)
+                for name in Conclusion.__dataclass_fields__
+                if name not in (*numbers, "exceptions")
+            }
+            for name in numbers:
+                figure: Figure = getattr(c, name)
+                record[name] = figure.value if figure.defined else None
+            record["exceptions"] = [e.configuration for e in c.exceptions]
+            record["sentence"] = c.sentence
+            rows.append(record)
+        types: dict[str, Any] = dict.fromkeys(numbers, pl.Float64)
+        types["exceptions"] = pl.List(pl.String)
+        return pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
