@@ -151,9 +151,7 @@ def _part(
     ia = _ia(samples, settings)
     equal = equal_accuracy_floor(pairs, pair_weights)
     rows = _within(samples.residuals, groups)
-    own = rows
-    if samples.mean is not samples.x:
-        own = _within(samples.mean_residuals, groups)
+    own = rows if samples.replicates == 1 else _within(samples.drawn_residuals, groups)
     covariance = exchange_covariance(rows)
     if samples.present is None:
         exchangeability = exchangeability_floor_of(np.diag(covariance), samples.units.questions)

@@ -31,7 +31,8 @@ class Samples:
     x, present
         Right or not for each replicate, or theta; shape (R P, K, Q); `present` None: everywhere.
     mean, mean_present
-        Mean over replicates, or theta where it is known; shape (P, K, Q).
+        Mean over replicates, or theta where it is known; shape (P, K, Q). For what is about means
+        alone: where probabilities and draws stand side by side, configurations do not exchange.
     replicates
         R.
     units
@@ -81,6 +82,14 @@ class Samples:
         if self.mean is self.x:
             return self.residuals
         return residuals(self.mean, self.mean_present, self.units)
+
+    @cached_property
+    def drawn_residuals(self) -> NDArray[np.float32]:
+        """Of `x`, mean over replicates, shape (P, K, G): drawn answers only, as exchange wants."""
+        if self.replicates == 1:
+            return self.residuals
+        by_replicate = self.residuals.reshape(self.replicates, -1, *self.residuals.shape[1:])
+        return np.asarray(by_replicate.mean(axis=0))
 
     def resampled(
         self, weights: Weights
