@@ -10,6 +10,7 @@ import numpy as np
 
 from nongrata.analysis.cube import configuration_label, read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.result import Result
 from nongrata.stats.accuracy import ANSWERED, Array, Floats, is_present
 from nongrata.stats.accuracy_intervals import average_accuracies, rare_rate_interval
@@ -137,6 +138,7 @@ class AccuracyIntervals(Result):
         return frame.with_columns(pl.col(*floats, *unread).fill_nan(None))
 
 
+@one_blas_thread()
 def accuracy_intervals(
     responses: xr.Dataset, *, resampling: Resampling | None = None
 ) -> AccuracyIntervals:

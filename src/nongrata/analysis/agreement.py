@@ -16,6 +16,7 @@ from nongrata.analysis.agreement_rows import (
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.estimated import Estimated
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.result import Result, number
 from nongrata.analysis.selection import Personas
 from nongrata.errors import NongrataError
@@ -98,6 +99,7 @@ class Agreement(Result):
         return pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
 
 
+@one_blas_thread()
 def agreement(
     responses: xr.Dataset,
     personas: Personas = "labels",

@@ -24,6 +24,7 @@ from nongrata.analysis.model_data import ModelData, Resampling, each_model
 from nongrata.analysis.model_parts import ModelParts, model_parts
 from nongrata.analysis.noise_rows import Noise
 from nongrata.analysis.notices import Notice, notices_of
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.outcomes import OutcomeRates, outcome_rates
 from nongrata.analysis.ranking import Ranking
 from nongrata.analysis.result import Result
@@ -105,6 +106,7 @@ class Analysis(Result):
         return str(self.instability[0])
 
 
+@one_blas_thread()
 def analyze(
     responses: xr.Dataset,
     *,

@@ -12,6 +12,7 @@ from nongrata.analysis.compare_models import ModelComparison, compare_models
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.estimate_rows import DifferenceRow, Metric
 from nongrata.analysis.model_data import Resampling, each_model
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.result import Result
 from nongrata.analysis.selection import Personas
 from nongrata.stats.paired_comparison import sign_test
@@ -133,6 +134,7 @@ class Comparisons(Result):
         return pl.DataFrame(rows, schema=kinds).with_columns(pl.col(floats).fill_nan(None))
 
 
+@one_blas_thread()
 def comparisons(
     responses: xr.Dataset, personas: Personas = "labels", *, resampling: Resampling | None = None
 ) -> Comparisons:

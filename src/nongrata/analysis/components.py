@@ -11,6 +11,7 @@ from nongrata.analysis.components_inputs import PERSONA, grid_of, temperature_fa
 from nongrata.analysis.components_reliability import GOAL, Reliability, reliability_of
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.result import Result
 from nongrata.analysis.selection import LeftOut, Personas
 from nongrata.errors import NongrataError
@@ -204,6 +205,7 @@ class VarianceComponents(Result):
         return pl.DataFrame(rows, schema=kinds)
 
 
+@one_blas_thread()
 def variance_components(
     responses: xr.Dataset,
     personas: Personas = "labels",

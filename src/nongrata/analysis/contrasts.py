@@ -22,6 +22,7 @@ from nongrata.analysis.contrast_rows import (
 )
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.result import Result, factor_columns
 from nongrata.errors import NongrataError
 from nongrata.stats.contrasts import Means, verdict
@@ -134,6 +135,7 @@ _SAMPLE = list(SampledMean.__dataclass_fields__)
 _CURVE = [n for n in ContrastCurve.__dataclass_fields__ if n != "points"]
 
 
+@one_blas_thread()
 def contrasts(
     responses: xr.Dataset,
     *,

@@ -14,6 +14,7 @@ from nongrata.analysis.cube import Cube, read_cube
 from nongrata.analysis.estimated import Estimated
 from nongrata.analysis.held_out_rows import Choosing, HeldOutRow, ModelHeldOut, SignTest
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.result import Result, number
 from nongrata.analysis.selection import LeftOut
 from nongrata.errors import NongrataError
@@ -112,6 +113,7 @@ class HeldOut(Result):
         return pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
 
 
+@one_blas_thread()
 def held_out(
     responses: xr.Dataset, *, stable: int = 4, resampling: Resampling | None = None
 ) -> HeldOut:

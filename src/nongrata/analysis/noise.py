@@ -15,6 +15,7 @@ from nongrata.analysis.noise_ia import IAPart, ia_parts
 from nongrata.analysis.noise_iq import Repeats, curve_with_intervals, equal_settings, iq_points
 from nongrata.analysis.noise_rows import IQAt, ModelNoise, Noise, NoiseRow, PersonaNoise
 from nongrata.analysis.noise_samples import Samples, samples_of
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.selection import Personas, Selection
 from nongrata.errors import NongrataError
 from nongrata.stats.accuracy import Array
@@ -34,6 +35,7 @@ _SEED = 40
 """Names the random numbers of this analysis."""
 
 
+@one_blas_thread()
 def noise(
     responses: xr.Dataset,
     personas: Personas = "labels",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.ranking_cells import TIED, RankingCells, ranking_cells
 from nongrata.analysis.ranking_rows import (
     AgreementRow,
@@ -109,6 +110,7 @@ class Ranking(Result):
         )
 
 
+@one_blas_thread()
 def ranking(
     responses: xr.Dataset,
     personas: Personas = "labels",

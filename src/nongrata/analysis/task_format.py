@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nongrata.analysis.cube import Cube, read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.result import Result
 from nongrata.analysis.selection import LeftOut
 from nongrata.analysis.task_format_rows import (
@@ -121,6 +122,7 @@ def _named(model: ModelTaskFormat) -> list[tuple[tuple[str, ...], Difference]]:
     return out
 
 
+@one_blas_thread()
 def task_format(responses: xr.Dataset, *, resampling: Resampling | None = None) -> TaskFormat:
     """Measure the effect of every level of every factor, and take factors apart.
 

@@ -9,6 +9,7 @@ import numpy as np
 from nongrata.analysis.chance import chance_check
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
+from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.conclusions.answer import answer
 from nongrata.conclusions.between_models import Summary, between_models, summary_of
 from nongrata.conclusions.cells import Cells, cells_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+@one_blas_thread()
 def findings(responses: xr.Dataset, resampling: Resampling | None = None) -> Findings:
     """Which conclusions survive a change of configuration, and which do not.
 
