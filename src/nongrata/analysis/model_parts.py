@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,9 +78,9 @@ def model_parts(
     }
     data.prepare()
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
-        futures = {name: pool.submit(call) for name, call in work.items()}
+        futures = {pool.submit(call): name for name, call in work.items()}
         found = {}
-        for done, (name, future) in enumerate(futures.items(), start=1):
-            found[name] = future.result()
+        for done, future in enumerate(as_completed(futures), start=1):
+            found[futures[future]] = future.result()
             tell(done, len(work))
     return ModelParts(**found)
