@@ -23,7 +23,9 @@ def demo(
     """
     from nongrata.analysis import analyze
     from nongrata.cli.progress import RunProgress
+    from nongrata.conclusions import findings
     from nongrata.loading import load_study
+    from nongrata.report.findings_table import render_findings
     from nongrata.report.terminal import render_analysis
     from nongrata.responses import load_run
     from nongrata.runner import run_study
@@ -38,10 +40,13 @@ def demo(
         raise SystemExit(130) from None
     result = console()
     result.print(str(summary))
-    result.print(render_analysis(analyze(load_run(out))))
+    responses = load_run(out)
+    result.print(render_analysis(analyze(responses), ("instability", "chance", "labels")))
+    result.print(render_findings(findings(responses)))
     result.print(
         f"\nEverything is in {visible(str(out))}. Look closer:\n"
         f"  nongrata show {visible(str(out))} --question starter/knowledge/01 --persona a-human\n"
-        f"  nongrata analyze {visible(str(out))} --json\n"
+        f"  nongrata analyze {visible(str(out))} --about all\n"
+        f"  nongrata findings {visible(str(out))} --json\n"
         f"  nongrata plan paper"
     )

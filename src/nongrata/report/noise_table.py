@@ -165,7 +165,7 @@ def p_value(figure: Figure) -> Text:
     )
 
 
-def _with_interval(estimate: Estimate, digits: int = 2) -> Text:
+def _with_interval(estimate: Estimate, digits: int = 1) -> Text:
     if not estimate.figure.defined:
         return Text("-", style="dim")
     text = f"{estimate.figure.value:.{digits}f}"
