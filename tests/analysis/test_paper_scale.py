@@ -1,4 +1,4 @@
-"""The first part of the analysis at the size of the paper: 9.87 million answers of one model."""
+"""The analysis at the size of the paper: 9.87 million answers of one model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def paper():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lost", [0.0, 0.001])
-def test_it_takes_seconds_and_less_than_a_gigabyte(paper, lost):
+def test_it_takes_seconds_and_less_than_two_gigabytes(paper, lost):
     ds = paper.copy(deep=True)
     if lost:
         gone = np.random.default_rng(0).random(ds["outcome"].shape, dtype=np.float32) < lost
@@ -32,8 +32,8 @@ def test_it_takes_seconds_and_less_than_a_gigabyte(paper, lost):
     # wait for one another by spinning show up here too.
     start = time.process_time()
     analysis = analyze(ds)
-    assert time.process_time() - start < 15
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1_500_000
+    assert time.process_time() - start < 60
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2_000_000
     row = analysis.instability[2].rows[0]
     assert (row.personas, row.configurations, row.questions) == (41, 48, 5013)
     assert row.answers + sum(r.missing for r in analysis.outcomes.of("model")) == 9_865_584

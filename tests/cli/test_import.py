@@ -57,7 +57,8 @@ def test_a_table_is_imported_and_analysed_in_two_steps(
     flat = " ".join(result.stdout.split())
     assert "73 rows, 72 answers" in flat
     assert "1 row or answer could not be used as it stands" in flat
-    assert "answers.csv:74: the row has 3 cells and the header 5" in flat.replace("\n", "")
+    # a long path folds, so white space says nothing
+    assert "answers.csv:74:therowhas3cellsandtheheader5" in "".join(flat.split())
     assert "E 14x" in flat or "E 15x" in flat
     assert "\x1b" not in result.stdout
     found = load_responses(out)
