@@ -107,8 +107,13 @@ def noise_of(data: ModelData, personas: Personas = "labels", value: Value = "dra
     repeats, variance = _repeats(data, selection, value)
     seed = (data.resampling.seed, _SEED)
     rows = _whole(data, K, scopes, samples, repeats, variance, seed)
+    domains = [s for s in scopes if s.scope == "domain"]
+    first = [int(s.questions[0]) for s in domains if s.questions is not None]
+    # numbered by their first questions, so that other names give the same random numbers
+    place = {question: i for i, question in enumerate(sorted(first))}
     rows += [
-        _domain(data, s, K, samples, repeats, variance, seed) for s in scopes if s.scope == "domain"
+        _domain(data, s, K, samples, repeats, variance, (*seed, 3, place[first[i]]))
+        for i, s in enumerate(domains)
     ]
     return ModelNoise(
         data.model,
@@ -198,10 +203,8 @@ def _domain(
         raise ValueError("a domain has questions and configurations")
     part_of = samples.on(where)
     draws = min(data.resampling.draws, DOMAIN_DRAWS)
-    # named by its first question, so that other names give the same numbers
-    own = (*seed, 3, int(where[0]))
-    weights = part_of.units.bootstrap_weights(draws, (*own, 0))
-    (part,) = ia_parts(part_of, [groups], weights, variance[:, :, where], (*own, 1))
+    weights = part_of.units.bootstrap_weights(draws, (*seed, 0))
+    (part,) = ia_parts(part_of, [groups], weights, variance[:, :, where], (*seed, 1))
     points = iq_points(part_of, repeats.on(where), groups)
     return _row(data, scope, K, part, points, None, part_of, len(samples.mean), samples.replicates)
 
