@@ -14,7 +14,7 @@ from nongrata.stats.accuracy_intervals import average_accuracies
 from nongrata.stats.influence import Estimates
 from nongrata.stats.units import Units
 
-DRAWS = 500
+DRAWS = 2000
 
 
 def _covered(found: Estimates, units: Units, truth: Any, seed: int) -> dict[str, float]:

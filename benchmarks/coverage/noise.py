@@ -256,7 +256,7 @@ ROWS: list[Row] = [
         "null: equal accuracy, blocks of all factors, clusters of 3",
         {"IA, equal accuracy": "conservative"},
         exchange=False, questions=180, cluster_size=3, question_sd=0.05,
-        question_factor={0: 0.1, 1: 0.1, 2: 0.05},
+        question_factor={0: 0.09, 1: 0.09, 2: 0.05},
     ),
     *(
         _estimates(f"{K} configurations, effect sd {100 * size:g} points", K=K, size=size)
