@@ -89,10 +89,8 @@ def simulate(
     theta = theta + spread(question_persona, P)[:, None] + spread(question_cell, P, K)
     for f, sd in (question_factor or {}).items():
         theta = theta + spread(sd, factors[f])[levels[:, f]]
-    spreads = (question_sd, question_persona, question_cell, *(question_factor or {}).values())
-    reach = ROOT3 * sum(spreads)
-    if mean.min() - reach < 0 or mean.max() + reach > 1:
-        raise ValueError(f"theta may reach {mean.min() - reach:.3f}, {mean.max() + reach:.3f}")
+    if theta.min() < 0 or theta.max() > 1:
+        raise ValueError(f"theta reaches from {theta.min():.3f} to {theta.max():.3f}")
     theta = theta[:, :, cluster]
     x = rng.random((replicates, P, K, questions)) < theta
     return Simulated(theta, x, levels, Units.of(questions, cluster), mean)

@@ -156,11 +156,15 @@ def agreement_of(
     levels = sorted({min(map(len, groups)) for groups in settings.values()})
     fixed = levels[0] if levels else 0
     sizes = tuple(sorted({*levels, len(kept)} - {0, 1}))
-    categories = int(data.cube.n_options.max(initial=1))
+    # an imported table may not say how many options there are, or know right and wrong only
+    seen = int(data.answers.option.max(initial=0)) + 1
+    categories = max(int(data.cube.n_options.max(initial=1)), seen)
     study = Study(data, found.personas, kept, settings, fixed, sizes, categories, unread)
     rows: list[AgreementRow] = []
     design_effect = Figure.undefined("no question has two answers")
     subjects: tuple[About, ...] = ("correctness", "option")
+    if data.cube.dataset.attrs.get("options_are") == "correctness":
+        subjects = ("correctness",)
     for about in subjects:
         of_subject, effect = figures_of(study, about)
         rows.extend(of_subject)

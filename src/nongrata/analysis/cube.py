@@ -239,7 +239,7 @@ def read_cube(responses: xr.Dataset) -> Cube:
         factor_levels=tuple(_levels(responses, name) for name in factors),
         levels=levels.reshape(-1, len(factors)),
         is_control=responses["is_control"].to_numpy().astype(bool),
-        duplicate=duplicate.reshape(duplicate.shape[0], -1).astype(bool),
+        duplicate=duplicate.reshape(duplicate.shape[0], len(levels)).astype(bool),
         answer=responses["answer"].to_numpy(),
         n_options=responses["n_options"].to_numpy(),
         domain=responses["domain"].to_numpy().astype(str),

@@ -35,6 +35,10 @@ _NO_UNIVERSE = "the variance between the levels of {} is not above 0"
 _NO_ERROR = "the error variance is estimated below 0"
 
 
+_ROUNDING = 1e-12
+"""Variances below this share of all of them are rounding errors."""
+
+
 @dataclass(frozen=True)
 class Weighing:
     """Universe score and error variances as weights on the components, shape (2^F,) each.
@@ -167,6 +171,8 @@ def decision(
     noise = _noise(components, noise_of_one, n)
     observations = math.prod(count for name, count in n.items() if name not in (target, REPLICATE))
     universe = float(w.universe @ values)
+    if abs(universe) <= _ROUNDING * float(np.abs(values).sum()):
+        universe = 0.0  # mean squares that cancel leave rounding errors of either sign
     relative = float(w.relative @ values) + noise / observations
     absolute = float(w.absolute @ values) + noise / observations
     return Decision(
