@@ -21,6 +21,7 @@ import pandas as pd
 from scipy import stats
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
+import nongrata as ng
 from nongrata.responses import load_run
 
 DRAWS = 2_000
@@ -150,34 +151,64 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
+def same_answers(run: Path, share: float) -> Any:
+    """The same tenth as a labelled dataset."""
+    responses = load_run(run).isel(model=[0], replicate=[0])
+    return responses.isel(question=np.arange(responses.sizes["question"])[:: round(1 / share)])
+
+
 def main() -> None:
-    share = float(sys.argv[2]) if len(sys.argv) > 2 else 0.1
-    loading, frame = timed(lambda: long_table(Path(sys.argv[1]), share))
-    print(f"{len(frame):,} answers, table made in {loading:.1f} s")
-    print("| figure | pandas, scipy, statsmodels: seconds | result |")
-    print("| --- | ---: | --- |")
-    total = 0.0
-    for name, figure in (("IA", ia), ("IQ", iq), ("tau-b", tau), ("Fleiss kappa", kappa)):
-        seconds, value = timed(lambda figure=figure: figure(frame))
-        total += seconds
-        print(f"| {name} | {seconds:.1f} | {value:.4f} |", flush=True)
+    """Both ways, one after the other, and whether they agree."""
+    run, share = Path(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else 0.1
+    frame, answers = long_table(run, share), same_answers(run, share)
+    print(f"{len(frame):,} answers")
+    print("| figures | notebook, s | nongrata, s | ratio |")
+    print("| --- | ---: | ---: | ---: |")
+
+    def row(name: str, theirs: float, ours: float) -> None:
+        print(f"| {name} | {theirs:.1f} | {ours:.2f} | {theirs / ours:,.0f} |", flush=True)
+
+    first, value = timed(lambda: ia(frame))
+    second, other = timed(lambda: iq(frame))
+    ours, found = timed(lambda: ng.instability(answers, scopes=("overall",)).rows[0])
+    assert abs(found.ia.value - value) < 1e-6
+    assert abs(found.iq.value - other) < 1e-6
+    row("IA, IQ", first + second, ours)
+    whole = [first + second]
+
+    third, value = timed(lambda: tau(frame))
+    fourth, pairs = timed(lambda: contrasts(frame))
+    ours, found = timed(lambda: ng.ranking(answers))
+    drawn = ng.ranking(answers.assign(theta=answers["theta"] * np.nan)).models[0]
+    assert abs(drawn.agreement[0].tau_b.value - value) < 1e-6
+    row(
+        f"tau-b, {len(pairs)} pairs of labels; ours with rank confidence sets", third + fourth, ours
+    )
+    whole.append(third + fourth)
+
+    seconds, value = timed(lambda: kappa(frame))
+    ours, found = timed(lambda: ng.agreement(answers, unread="category"))
+    row("Fleiss kappa of the option; ours six coefficients with intervals", seconds, ours)
+    whole.append(seconds)
+
     seconds, squares = timed(lambda: components(frame))
-    total += seconds
-    print(f"| sums of squares of {len(squares)} effects | {seconds:.1f} | |", flush=True)
-    seconds, pairs = timed(lambda: contrasts(frame))
-    total += seconds
-    print(f"| paired t tests of {len(pairs)} pairs of labels | {seconds:.1f} | |", flush=True)
-    for name, work in (
-        ("bootstrap of IA", lambda: bootstrap(frame, ia, TIMED)),
-        ("bootstrap of IQ", lambda: bootstrap(frame, iq, TIMED)),
-        ("permutation test of IA", lambda: permutation(frame, TIMED)),
+    ours, found = timed(lambda: ng.variance_components(answers))
+    row(f"sums of squares of {len(squares)} effects; ours with intervals", seconds, ours)
+    whole.append(seconds)
+
+    seconds = 0.0
+    for work in (
+        lambda: bootstrap(frame, ia, TIMED),
+        lambda: bootstrap(frame, iq, TIMED),
+        lambda: permutation(frame, TIMED),
     ):
-        seconds, values = timed(work)
-        whole = seconds / TIMED * DRAWS
-        total += whole
-        label = f"{name}, {DRAWS:,} draws scaled from {TIMED}"
-        print(f"| {label} | {whole:.0f} | sd {values.std():.3f} |", flush=True)
-    print(f"| all | {total:.0f} | |")
+        seconds += timed(work)[0] / TIMED * DRAWS
+    ours, found = timed(lambda: ng.noise(answers))
+    label = f"bootstrap of IA and IQ, permutation test: {DRAWS:,} draws (notebook: {TIMED}, scaled)"
+    row(label, seconds, ours)
+    whole.append(seconds)
+    seconds, _ = timed(lambda: ng.analyze(answers))
+    row("all of these; ours everything that analyze computes", sum(whole), seconds)
 
 
 if __name__ == "__main__":

@@ -139,3 +139,23 @@ def responses(
         },
         attrs={"factors": names, **(attrs or {})},
     )
+
+
+def mixed_responses(seed: int, *, lost: float = 0.0, replicates: int = 1) -> Any:
+    """A small study with effects, clusters, two sources and two domains."""
+    ds = responses(
+        personas=4, controls=1, questions=24, models=2, replicates=replicates, unread=0.05,
+        lost=lost, seed=seed, factors={"format": ["f0", "f1"], "heat": ["h0", "h1"]},
+    )  # fmt: skip
+    ds = ds.assign_coords(
+        persona=[f"p{i}" for i in range(ds.sizes["persona"])],
+        question=[f"q{i}" for i in range(24)],
+        model=["m0", "m1"],
+        domain=("question", ["d0", "d1"] * 12),
+        cluster=("question", [f"c{i // 2}" for i in range(24)]),
+        source=("question", ["s0"] * 12 + ["s1"] * 12),
+    )
+    shift = np.random.default_rng(seed).random(ds["option"].shape) < 0.15
+    gold = ds["answer"].to_numpy()
+    ds["option"].values[shift] = np.broadcast_to(gold, shift.shape)[shift]
+    return ds
