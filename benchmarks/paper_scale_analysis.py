@@ -31,7 +31,7 @@ def measure(run: Path) -> dict[str, float]:
     times.append(time.perf_counter())
     analysis = ng.analyze(responses)
     times.append(time.perf_counter())
-    findings = ng.findings(responses)
+    findings = ng.findings(responses, chance=analysis.chance)
     times.append(time.perf_counter())
     size = len(analysis.to_json()) + len(findings.to_json())
     times.append(time.perf_counter())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +22,7 @@ from nongrata.analysis.extremes import BestAndWorst, best_and_worst
 from nongrata.analysis.held_out import HeldOut, held_out_over_models
 from nongrata.analysis.instability import Instability, ModelLeftOut, Value, instability
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
-from nongrata.analysis.model_parts import ModelParts, model_parts
+from nongrata.analysis.model_parts import MOST_THREADS, ModelParts, model_parts
 from nongrata.analysis.noise_rows import Noise
 from nongrata.analysis.notices import Notice, notices_of
 from nongrata.analysis.one_blas_thread import one_blas_thread
@@ -138,8 +139,13 @@ def analyze(
     how = resampling or Resampling()
     given, responses = responses, take_unread(responses, unread)
     cube = read_cube(responses)
-    outcomes = outcome_rates(given)
-    chance = chance_check(responses)
+    with ThreadPoolExecutor(MOST_THREADS) as pool:
+        checking = pool.submit(chance_check, responses)
+        bounding = pool.submit(unread_bounds, given)
+        varying = [pool.submit(instability, responses, s, value=value) for s in PERSONA_SETS]
+        counting = pool.submit(outcome_rates, given)
+        tabulating = pool.submit(accuracy_table, responses)
+    chance, outcomes = checking.result(), counting.result()
     models = list(each_model(cube, how))
     parts = [
         _of_model(data, value, smallest_effect, i, len(models), progress)
@@ -162,11 +168,11 @@ def analyze(
         seed=how.seed,
         notices=notices_of(cube, outcomes, chance),
         chance=chance,
-        instability=tuple(instability(responses, s, value=value) for s in PERSONA_SETS),
-        unread_bounds=unread_bounds(given),
+        instability=tuple(each.result() for each in varying),
+        unread_bounds=bounding.result(),
         best_and_worst=best_and_worst(responses, chance=chance),
         outcomes=outcomes,
-        accuracy=accuracy_table(responses),
+        accuracy=tabulating.result(),
         **_together(cube, how, value, smallest_effect, models, parts),
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nongrata.analysis.chance import chance_check
+from nongrata.analysis.chance import ChanceCheck, chance_check
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
 from nongrata.analysis.one_blas_thread import one_blas_thread
@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 
 @one_blas_thread()
-def findings(responses: xr.Dataset, resampling: Resampling | None = None) -> Findings:
+def findings(
+    responses: xr.Dataset,
+    resampling: Resampling | None = None,
+    *,
+    chance: ChanceCheck | None = None,
+) -> Findings:
     """Which conclusions survive a change of configuration, and which do not.
 
     Parameters
@@ -36,13 +41,15 @@ def findings(responses: xr.Dataset, resampling: Resampling | None = None) -> Fin
         A Dataset of responses.
     resampling
         Numbers of draws, and the seed.
+    chance
+        From `nongrata.analysis.chance_check`, if it is at hand; None: it is computed.
 
     Returns
     -------
     Findings
         Conclusions about labels, controls, factors, domains and models, with a verdict each.
     """
-    chance = chance_check(responses)
+    chance = chance_check(responses) if chance is None else chance
     parts, summaries = [], []
     for data in each_model(read_cube(responses), resampling):
         part, summary = findings_of(data, chance.rankable(data.model))
