@@ -208,3 +208,9 @@ def test_what_may_be_a_secret_is_not_repeated(field: str) -> None:
     said = mistake(changed("models", to=[model]))
     assert field in said
     assert "SECRET" not in said
+
+
+def test_a_folder_named_like_a_preset_does_not_hide_it(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "smoke").mkdir()
+    assert load_study("smoke").study.name == "smoke"

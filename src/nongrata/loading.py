@@ -97,7 +97,7 @@ def load_study(reference: str, overrides: Sequence[str] = ()) -> LoadedStudy:
     5
     """
     path = Path(reference)
-    if reference in PRESETS and not path.exists():
+    if reference in PRESETS and not path.is_file():  # a run's folder may have a preset's name
         document, base = preset_document(reference), Path()
     elif path.exists():
         document, base = read_yaml(path), path.parent

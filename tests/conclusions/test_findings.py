@@ -112,7 +112,7 @@ def test_formats_that_matter_are_shown_and_no_label_is():
 def test_noise_alone_suffices():
     found = findings(made(), FEW)
     assert not any(c.decided for c in found.conclusions)
-    assert "noise alone suffices" in found.sentences[-1]
+    assert "beyond what sampling noise can make" in found.sentences[-1]
     open_ = [c for c in found.conclusions if c.family == "controls"]
     assert all(c.because for c in open_)
     assert all(not c.needed.defined or c.needed.value > 240 for c in open_)
@@ -307,3 +307,27 @@ def test_no_sentence_is_about_people():
     about_labels = [c for c in found.conclusions if c.family in ("pairs", "controls", "extremes")]
     assert about_labels
     assert all(c.statement.startswith("prompts with ") for c in about_labels)
+
+
+def test_a_configuration_that_is_not_compared_is_named():
+    ds = responses(personas=3, questions=20, factors={"f": ["f0", "f1", "f2"]})
+    ds["outcome"].values[:, 0, 2] = 4  # one label has no answer in the third configuration
+    found = findings(ds, Resampling(draws=100))
+    assert found.models[0].configurations == 2
+    assert (
+        "Left out: f2, for no question was answered there under all labels" in found.sentences[-1]
+    )
+
+
+def test_labels_without_a_shared_question():
+    ds = responses(personas=2, controls=0, questions=20)
+    ds["outcome"].values[:, 0, ..., :10] = 4
+    ds["outcome"].values[:, 1, ..., 10:] = 4
+    (sentence,) = findings(ds, Resampling(draws=100)).sentences
+    assert "no question was answered under all labels" in sentence
+
+
+def test_what_cannot_be_tested_is_not_called_noise():
+    found = findings(responses(personas=3, questions=1), Resampling(draws=100))
+    assert "no test of the configurations is possible" in found.sentences[0]
+    assert not any("beyond what sampling noise" in said for said in found.sentences)

@@ -37,10 +37,11 @@ def answer(
     ]
     shown = [c for c in effects.values() if c.verdict == "shown"]
     decided = any(t.robust or t.fragile for t in tallies if t.family != "orders")
-    if not shown and not decided and effects:
+    tested = any(c.p.defined for c in effects.values())
+    if not shown and not decided and tested:
         out.append(
-            "Nothing beyond sampling noise is shown: noise alone suffices for all differences "
-            "between labels and between configurations in this study."
+            "Nothing is shown beyond what sampling noise can make: no difference is established "
+            "here, and none is excluded."
         )
     return tuple(out)
 
@@ -66,9 +67,13 @@ def _accuracy(effects: dict[str, Conclusion], cells: Cells) -> str:
         f"{len(by_configuration)} configurations"
     )
     if found.verdict != "shown":
+        if float(by_configuration.max() - by_configuration.min()) < 0.005:
+            return f"Accuracy: it is the same in all configurations ({span}, labels averaged)."
+        if not found.p.defined:
+            return f"Accuracy: no test of the configurations is possible, {found.because} ({span})."
         return (
             f"Accuracy: no dependence on the configuration is shown ({span}, labels averaged; "
-            "noise gives as much)."
+            f"p = {found.p.value:.2g} after adjustment), and none is excluded."
         )
     factors = [
         (c.estimate.value, c.subject)

@@ -128,7 +128,7 @@ def _final(
     elif d.reason:
         because, needed = d.reason, Figure.undefined(d.reason)
     else:
-        because, needed = _lacking(d, level, basis)
+        because, needed = _lacking(d, p, level, basis)
     return Conclusion(
         model=basis.model,
         **{
@@ -174,12 +174,13 @@ def _exceptions(d: Draft, verdict: Verdict) -> tuple[Except, ...]:
     return tuple(found)
 
 
-def _lacking(d: Draft, level: float, basis: Basis) -> tuple[str, Figure]:
+def _lacking(d: Draft, p: float, level: float, basis: Basis) -> tuple[str, Figure]:
     """Why it is undecided, and how many questions would decide it."""
     if d.claim == "shown" or d.p_here is None:
-        return "the difference is within what chance gives", Figure.undefined(
-            "it is no conclusion about each configuration"
-        )
+        among = "no test is possible"
+        if not math.isnan(p):
+            among = f"p = {p:.2g} where all conclusions about the model are taken together"
+        return among, Figure.undefined("it is no conclusion about each configuration")
     needed = questions_needed(d.p_here, level, basis.questions, basis.df, d.required)
     same = round(d.share.value * d.configurations / 100) if d.share.defined else 0
     where = f"the direction is the same in {same} of {d.configurations} configurations"

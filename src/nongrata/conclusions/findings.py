@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from nongrata.analysis.chance import ChanceCheck, chance_check
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
 from nongrata.analysis.one_blas_thread import one_blas_thread
+from nongrata.analysis.selection import Selection
 from nongrata.conclusions.answer import answer
 from nongrata.conclusions.between_models import Summary, between_models, summary_of
 from nongrata.conclusions.cells import Cells, cells_of
@@ -19,7 +21,7 @@ from nongrata.conclusions.effects import effect_drafts
 from nongrata.conclusions.labels import control_drafts, label_drafts
 from nongrata.conclusions.model import FAMILIES, Conclusion, Findings, ModelFindings, Tally
 from nongrata.conclusions.orders import domain_drafts, factor_drafts
-from nongrata.conclusions.question_sets import question_sets
+from nongrata.conclusions.question_sets import QuestionSets, question_sets
 from nongrata.stats.figure import Figure
 
 if TYPE_CHECKING:
@@ -98,14 +100,38 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
         questions=units.questions,
         clusters=len(units),
         design_effect=_design_effect(cells),
-        answer=answer(found, tallies, cells, sets, rankable) if drafts else (
-            "Nothing can be concluded: no label has answers.",
-        ),
+        answer=(*_answer(found, tallies, cells, sets, rankable, chosen), *_left_out(cells, chosen)),
         conclusions=kept,
         tallies=tallies,
         claims=claims(found, data.cube.factors, data.cube.domains),
     )  # fmt: skip
     return part, summary_of(cells, sets, rankable)
+
+
+def _answer(
+    found: list[Conclusion],
+    tallies: Sequence[Tally],
+    cells: Cells,
+    sets: QuestionSets,
+    rankable: bool,
+    chosen: Selection,
+) -> tuple[str, ...]:
+    if found:
+        return answer(found, tallies, cells, sets, rankable)
+    if len(cells.personas) and len(chosen.configurations) > len(cells.configurations):
+        why = "no question was answered under all labels in any configuration"
+        return (f"Nothing can be concluded: {why}.",)
+    return ("Nothing can be concluded: no label has answers.",)
+
+
+def _left_out(cells: Cells, chosen: Selection) -> tuple[str, ...]:
+    """Which configurations are not compared although some label has answers in them."""
+    gone = np.setdiff1d(chosen.configurations, cells.configurations)
+    if not len(gone) or not len(cells.configurations):
+        return ()
+    names = ", ".join(cells.data.cube.label(int(c)) for c in gone[:4])
+    more = f" and {len(gone) - 4} more" if len(gone) > 4 else ""
+    return (f"Left out: {names}{more}, for no question was answered there under all labels.",)
 
 
 def _tallies(found: list[Conclusion]) -> tuple[Tally, ...]:

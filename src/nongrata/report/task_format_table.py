@@ -73,7 +73,8 @@ def _levels(model: ModelTaskFormat) -> Iterator[RenderableType]:
 def _factor(factor: FactorEffect) -> str:
     return (
         f"{shown(factor.factor)}: {factor.range:.2f} points between highest and lowest; without "
-        f"the questions' noise the levels' standard deviation is {_sd(factor.between)}."
+        f"the questions' noise the levels' standard deviation is {_plain_sd(factor.between)} (with "
+        "its interval among the variance components)."
     )
 
 
@@ -82,6 +83,10 @@ def _sd(variance: Variance) -> str:
         return f"unknown ({shown(variance.reason)})"
     low, high = (math.sqrt(max(v, 0.0)) for v in (variance.low, variance.high))
     return f"{variance.sd:.2f} points ({low:.2f} to {high:.2f})"
+
+
+def _plain_sd(variance: Variance) -> str:
+    return f"unknown ({shown(variance.reason)})" if variance.reason else f"{variance.sd:.2f} points"
 
 
 def _apart(apart: FactorApart) -> Iterator[RenderableType]:

@@ -133,6 +133,17 @@ def multiplier_noise(covariance: Floats, normals: NDArray[np.floating]) -> Noise
     return np.asarray(root @ normals, dtype=np.float32)
 
 
+def inverse(se: Floats) -> NDArray[np.float32]:
+    """One over standard errors; those too small for single precision are kept inside it.
+
+    Examples
+    --------
+    >>> bool(np.isfinite(inverse(np.array([0.5, 1e-60]))).all())
+    True
+    """
+    return np.asarray(np.minimum(1.0 / se, 1e30), dtype=np.float32)
+
+
 def critical_value(largest: Noise, alpha: float) -> NDArray[np.float64]:
     """Value that a deviate must exceed, from draws of the largest deviate along the last axis.
 
@@ -173,7 +184,7 @@ def largest_deviate(found: Differences, noise: Noise, among: Bools) -> Noise:
     for j in range(len(noise)):
         k = np.flatnonzero(among[j])
         if len(k):
-            scale = (1.0 / found.se[j, k]).astype(np.float32)[:, None]
+            scale = inverse(found.se[j, k])[:, None]
             np.maximum(out, ((noise[j] - noise[k]) * scale).max(axis=0), out=out)
     return out
 
@@ -248,7 +259,7 @@ def adjusted_by_steps(found: Differences, noise: Noise) -> Floats:
     for start in range(0, len(z), 256):  # upwards: the largest among this one and all below it
         rows = slice(start, start + 256)
         deviate = noise[j[rows]] - noise[k[rows]]
-        deviate *= (1.0 / found.se[j[rows], k[rows]]).astype(np.float32)[:, None]
+        deviate *= inverse(found.se[j[rows], k[rows]])[:, None]
         np.maximum(deviate[0], largest, out=deviate[0])
         np.maximum.accumulate(deviate, axis=0, out=deviate)
         largest = deviate[-1].copy()

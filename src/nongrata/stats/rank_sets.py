@@ -32,6 +32,7 @@ from nongrata.stats.pairwise_order import (
     Differences,
     Noise,
     critical_value,
+    inverse,
     ordered_by_steps,
 )
 
@@ -95,7 +96,7 @@ def rank_sets(found: Differences, noise: Noise, alpha: float = 0.05) -> RankSets
         if len(k) == 0:
             continue
         z = found.z[j, k]
-        deviate = (noise[j] - noise[k]) * (1.0 / found.se[j, k]).astype(np.float32)[:, None]
+        deviate = (noise[j] - noise[k]) * inverse(found.se[j, k])[:, None]
         up, down = deviate.max(axis=0), -deviate.min(axis=0)
         best[j] = not (-z > critical_value(down, alpha)).any()
         worst[j] = not (z > critical_value(up, alpha)).any()
