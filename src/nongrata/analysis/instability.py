@@ -10,7 +10,13 @@ import numpy as np
 
 from nongrata.analysis.cube import Answers, Cube, read_cube
 from nongrata.analysis.result import Result, number
-from nongrata.analysis.selection import LeftOut, Personas, Selection, select
+from nongrata.analysis.selection import (
+    LeftOut,
+    Personas,
+    Selection,
+    exact_probabilities,
+    select,
+)
 from nongrata.errors import NongrataError
 from nongrata.stats.accuracy import Array, Bools, complete_accuracy
 from nongrata.stats.figure import Figure, mean_figure
@@ -222,19 +228,7 @@ def _samples(
         )
         samples = [(correct[cells], present[cells]) for correct, present in each]
         return [s for s in samples if s[1].any()] or samples[:1]
-    theta = answers.theta[cells]
-    known = ~np.isnan(theta)
-    without = np.argwhere(~known.any(axis=2))
-    if len(without):
-        p, c = without[0]
-        persona = cube.personas[selection.personas[p]]
-        raise NongrataError(
-            f"{len(without)} of {known[:, :, 0].size} cells have no exact probabilities, such as "
-            f"persona {persona!r} in configuration {cube.label(selection.configurations[c])!r}",
-            where=f"model {model!r}",
-            fix="use value='draws', or select the factor levels that have them",
-        )
-    return [(theta, known)]
+    return [exact_probabilities(cube, model, answers, selection)]
 
 
 def _rows(

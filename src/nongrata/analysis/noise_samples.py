@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from nongrata.analysis.instability import Value
 from nongrata.analysis.model_data import ModelData
-from nongrata.analysis.selection import Selection
-from nongrata.errors import NongrataError
+from nongrata.analysis.selection import Selection, exact_probabilities
 from nongrata.stats.accuracy import Array, Bools
 from nongrata.stats.ia_pairs import residuals
 from nongrata.stats.units import Units, Weights
@@ -120,20 +119,8 @@ def samples_of(data: ModelData, selection: Selection, value: Value) -> Samples:
         If probabilities are asked for and a cell has none.
     """
     cells = np.ix_(selection.personas, selection.configurations)
-    theta = data.answers.theta[cells]
-    known = ~np.isnan(theta)
     if value == "theta":
-        without = np.argwhere(~known.any(axis=2))
-        if len(without):
-            p, c = without[0]
-            persona = data.cube.personas[selection.personas[p]]
-            label = data.cube.label(int(selection.configurations[c]))
-            raise NongrataError(
-                f"{len(without)} of {known[:, :, 0].size} cells have no exact probabilities, such "
-                f"as persona {persona!r} in configuration {label!r}",
-                where=f"model {data.model!r}",
-                fix="use value='draws', or select the factor levels that have them",
-            )
+        theta, known = exact_probabilities(data.cube, data.model, data.answers, selection)
         present = None if known.all() else known
         x = theta if present is None else np.where(known, theta, np.float32(0))
         return Samples(x, present, x, present, 1, data.units)
@@ -142,7 +129,7 @@ def samples_of(data: ModelData, selection: Selection, value: Value) -> Samples:
     x = np.concatenate([correct[:, :, r][cells] for r in used])
     seen = np.concatenate([there[:, :, r][cells] for r in used])
     present = None if seen.all() else seen
-    if len(used) == 1 and not known.any():
+    if len(used) == 1 and np.isnan(data.answers.theta[cells]).all():
         return Samples(x, present, x, present, 1, data.units)
     mean_there = data.present[cells]
     return Samples(

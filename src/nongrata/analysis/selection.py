@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nongrata.analysis.cube import Cube
+from nongrata.analysis.cube import Answers, Cube
 from nongrata.errors import NongrataError
 from nongrata.stats.accuracy import Bools
 
@@ -93,3 +93,35 @@ def select(cube: Cube, obtained: Bools, personas: Personas) -> Selection:
     if rows.any():
         drop_configurations(~np.asarray(obtained[rows].any(axis=0)), "no answers yet")
     return Selection(np.flatnonzero(rows), np.flatnonzero(columns), tuple(left_out))
+
+
+def exact_probabilities(
+    cube: Cube, model: str, answers: Answers, selection: Selection
+) -> tuple[NDArray[np.float32], Bools]:
+    """Probabilities of a right answer in the cells of a selection, and where they are known.
+
+    Parameters
+    ----------
+    cube, model, answers
+        The study, and one model's name and answers.
+    selection
+        Which cells.
+
+    Raises
+    ------
+    NongrataError
+        If a cell has none at all.
+    """
+    theta = answers.theta[np.ix_(selection.personas, selection.configurations)]
+    known = ~np.isnan(theta)
+    without = np.argwhere(~known.any(axis=2))
+    if len(without):
+        p, c = without[0]
+        persona = cube.personas[selection.personas[p]]
+        raise NongrataError(
+            f"{len(without)} of {known[:, :, 0].size} cells have no exact probabilities, such as "
+            f"persona {persona!r} in configuration {cube.label(selection.configurations[c])!r}",
+            where=f"model {model!r}",
+            fix="use value='draws', or select the factor levels that have them",
+        )
+    return theta, known
