@@ -13,7 +13,7 @@ from rich.console import Console
 
 from nongrata.analysis import analyze
 from nongrata.interop import from_table
-from nongrata.report.terminal import render_analysis
+from nongrata.report.terminal.analysis import render_analysis
 
 
 def answers(accuracy: float = 0.8, items: int = 60) -> pl.DataFrame:

@@ -25,8 +25,8 @@ def demo(
     from nongrata.cli.progress import RunProgress
     from nongrata.conclusions import findings
     from nongrata.loading import load_study
-    from nongrata.report.findings_table import render_findings
-    from nongrata.report.terminal import render_analysis
+    from nongrata.report.terminal.analysis import render_analysis
+    from nongrata.report.terminal.findings_table import render_findings
     from nongrata.responses import load_run
     from nongrata.runner import run_study
 

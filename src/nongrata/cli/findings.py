@@ -36,7 +36,7 @@ def findings(
     if as_json:
         print_json(result.as_dict() | {"notices": warnings})
         return
-    from nongrata.report.findings_table import render_findings
+    from nongrata.report.terminal.findings_table import render_findings
 
     out = console()
     for warning in warnings:

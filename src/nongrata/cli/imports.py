@@ -158,7 +158,7 @@ def table(
     if as_json:
         print_json({key: value for key, value in about.items() if key != "cells"})
         return
-    from nongrata.report.import_table import import_summary
+    from nongrata.report.terminal.import_table import import_summary
 
     screen = console()
     for part in import_summary(about, str(out)):

@@ -108,7 +108,7 @@ def analyze(
     if as_json:
         print_json(analysis.as_dict())
         return
-    from nongrata.report.terminal import OVERVIEW, SECTIONS, render_analysis
+    from nongrata.report.terminal.analysis import OVERVIEW, SECTIONS, render_analysis
 
     wanted = {name.value.replace("-", "_") for name in about or ()}
     chosen = SECTIONS if "all" in wanted else [name for name in SECTIONS if name in wanted]
@@ -141,7 +141,7 @@ def rerun(
     if as_json:
         print_json(result.as_dict() | {"notices": warnings})
         return
-    from nongrata.report.rerun_table import render_rerun
+    from nongrata.report.terminal.rerun_table import render_rerun
 
     out = console()
     for warning in warnings:

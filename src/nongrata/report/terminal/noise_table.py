@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from nongrata.analysis.noise_rows import Estimate, ModelNoise, Noise, NoiseRow
-from nongrata.report.pieces import as_name, count, new_table, number, shown
+from nongrata.report.terminal.pieces import as_name, count, new_table, number, shown
 from nongrata.stats.figure import Figure
 
 DOMAINS_SHOWN = 15

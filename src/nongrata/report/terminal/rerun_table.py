@@ -9,7 +9,7 @@ from rich.text import Text
 
 from nongrata.analysis.rerun import ModelRerun, Rerun, RerunFigure, RerunLabel
 from nongrata.analysis.rerun_draws import Metric
-from nongrata.report.pieces import PEOPLE, as_name, count, new_table, percent, shown
+from nongrata.report.terminal.pieces import PEOPLE, as_name, count, new_table, percent, shown
 
 LABELS_SHOWN = 12
 """Labels listed per model; all of them are in the JSON form."""

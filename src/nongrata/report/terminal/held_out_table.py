@@ -10,7 +10,7 @@ from rich.text import Text
 from nongrata.analysis.estimated import Estimated
 from nongrata.analysis.held_out import HeldOut
 from nongrata.analysis.held_out_rows import Choosing, HeldOutRow, ModelHeldOut, SignTest
-from nongrata.report.pieces import as_name, count, new_table, shown
+from nongrata.report.terminal.pieces import as_name, count, new_table, shown
 from nongrata.stats.figure import Figure
 
 TEMPERATURES_SHOWN = 8

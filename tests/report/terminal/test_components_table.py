@@ -8,7 +8,7 @@ from rich.console import Console
 from designs import responses
 from nongrata.analysis.components import variance_components
 from nongrata.analysis.model_data import Resampling
-from nongrata.report.components_table import EFFECTS_SHOWN, components_table
+from nongrata.report.terminal.components_table import EFFECTS_SHOWN, components_table
 
 
 def shown(ds, width=80, **console):

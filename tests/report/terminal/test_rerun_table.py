@@ -7,7 +7,7 @@ from rich.console import Console
 
 from designs import responses
 from nongrata.analysis.rerun import rerun
-from nongrata.report.rerun_table import LABELS_SHOWN, render_rerun
+from nongrata.report.terminal.rerun_table import LABELS_SHOWN, render_rerun
 
 
 def shown(ds, width=80, **console):

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from nongrata.analysis.contrast_rows import ControlContrasts, LabelContrast, ModelContrasts
 from nongrata.analysis.contrasts import Contrasts
-from nongrata.report.pieces import PEOPLE, as_name, count, new_table, percent, shown
+from nongrata.report.terminal.pieces import PEOPLE, as_name, count, new_table, percent, shown
 
 LABELS_SHOWN = 12
 """Labels listed for each control; all of them are in the JSON form."""

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from nongrata.report.pieces import as_name, count, new_table, shown
+from nongrata.report.terminal.pieces import as_name, count, new_table, shown
 
 NAMES_SHOWN = 6
 _STYLE = {"yes": "green", "partly": "yellow", "no": "red"}

@@ -6,7 +6,7 @@ from rich.console import Console, Group
 
 from designs import responses
 from nongrata.analysis.held_out import held_out
-from nongrata.report.held_out_table import TEMPERATURES_SHOWN, held_out_table
+from nongrata.report.terminal.held_out_table import TEMPERATURES_SHOWN, held_out_table
 
 BIG = {"format": ["a", "b", "c"], "role": ["x", "y", "z"], "temperature": [0.0, 0.5, 1.0]}
 

@@ -17,7 +17,7 @@ from nongrata.conclusions.model import (
     ModelFindings,
     Verdict,
 )
-from nongrata.report.pieces import PEOPLE, as_name, count, new_table, shown
+from nongrata.report.terminal.pieces import PEOPLE, as_name, count, new_table, shown
 
 SHOWN = 6
 """Decided conclusions of one family that are listed; all of them are in the JSON form."""

@@ -8,7 +8,7 @@ from rich.console import Console
 from designs import responses
 from nongrata.analysis.model_data import Resampling
 from nongrata.analysis.noise import noise
-from nongrata.report.noise_table import noise_table
+from nongrata.report.terminal.noise_table import noise_table
 
 
 def rendered(**design):

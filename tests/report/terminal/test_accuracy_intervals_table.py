@@ -9,7 +9,7 @@ from rich.console import Console
 from designs import responses
 from nongrata.analysis.accuracy_intervals import accuracy_intervals
 from nongrata.analysis.model_data import Resampling
-from nongrata.report.accuracy_intervals_table import accuracy_intervals_table
+from nongrata.report.terminal.accuracy_intervals_table import accuracy_intervals_table
 
 
 def shown(ds, width=80, *, rankable=False, **console):

@@ -17,7 +17,7 @@ from nongrata.analysis.ranking_rows import (
     ModelRanking,
     RankingOfLabels,
 )
-from nongrata.report.pieces import as_name, count, new_table, number, shown
+from nongrata.report.terminal.pieces import as_name, count, new_table, number, shown
 from nongrata.stats.figure import Figure
 
 LABELS_SHOWN = 12

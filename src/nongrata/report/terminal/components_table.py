@@ -10,7 +10,7 @@ from rich.text import Text
 
 from nongrata.analysis.components import ComponentRow, ModelComponents, VarianceComponents
 from nongrata.analysis.components_reliability import Reliability
-from nongrata.report.pieces import count, new_table, number, percent, shown
+from nongrata.report.terminal.pieces import count, new_table, number, percent, shown
 from nongrata.stats.generalizability import Needed
 from nongrata.stats.question_components import QUESTION
 

@@ -17,7 +17,7 @@ from nongrata.analysis.task_format_rows import (
     SubEffect,
     Variance,
 )
-from nongrata.report.pieces import as_name, count, new_table, percent, shown
+from nongrata.report.terminal.pieces import as_name, count, new_table, percent, shown
 
 
 def task_format_table(result: TaskFormat, model: str) -> Iterator[RenderableType]:

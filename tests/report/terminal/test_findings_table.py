@@ -9,7 +9,7 @@ from rich.console import Console
 from designs import responses
 from nongrata.analysis.model_data import Resampling
 from nongrata.conclusions import findings
-from nongrata.report.findings_table import EXCEPTIONS, OPEN, SHOWN, render_findings
+from nongrata.report.terminal.findings_table import EXCEPTIONS, OPEN, SHOWN, render_findings
 
 FEW = Resampling(draws=100, splits=4)
 

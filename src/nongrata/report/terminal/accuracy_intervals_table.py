@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from nongrata.analysis.accuracy_intervals import AccuracyIntervals, IntervalRow, Scope
-from nongrata.report.pieces import as_name, count, new_table, percent, shown
+from nongrata.report.terminal.pieces import as_name, count, new_table, percent, shown
 
 LABELS_SHOWN = 12
 """Labels and domains listed; all of them are in the JSON form and in `to_dataframe`."""

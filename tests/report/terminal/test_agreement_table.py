@@ -8,7 +8,7 @@ from rich.console import Console, Group
 from designs import responses
 from nongrata.analysis.agreement import agreement
 from nongrata.analysis.model_data import Resampling
-from nongrata.report.agreement_table import FACTORS_SHOWN, agreement_table
+from nongrata.report.terminal.agreement_table import FACTORS_SHOWN, agreement_table
 
 
 def shown(ds, width=80, **console):

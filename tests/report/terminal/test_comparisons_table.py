@@ -9,7 +9,7 @@ from rich.console import Console
 from designs import responses
 from nongrata.analysis.comparisons import comparisons
 from nongrata.analysis.model_data import Resampling
-from nongrata.report.comparisons_table import (
+from nongrata.report.terminal.comparisons_table import (
     DOMAINS_SHOWN,
     comparisons_table,
     model_comparisons_table,

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from nongrata.analysis.accuracy import AccuracyRow, AccuracyTable
 from nongrata.analysis.cube import configuration_label
-from nongrata.report.pieces import as_name, count, new_table, percent
+from nongrata.report.terminal.pieces import as_name, count, new_table, percent
 
 SHOWN = 8
 """Configurations that are shown; all of them, and the labels, are in the JSON form."""

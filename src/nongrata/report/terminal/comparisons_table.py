@@ -12,7 +12,7 @@ from nongrata.analysis.compare_domains import FEWEST_CLUSTERS, DomainComparison,
 from nongrata.analysis.compare_factors import FactorComparison
 from nongrata.analysis.comparisons import Agreement, Comparisons
 from nongrata.analysis.estimate_rows import DifferenceRow, Estimate, Metric
-from nongrata.report.pieces import as_name, count, new_table, percent, shown
+from nongrata.report.terminal.pieces import as_name, count, new_table, percent, shown
 
 DOMAINS_SHOWN = 10
 """Domains listed: the most and the least sensitive."""

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from nongrata.analysis.unread import UnreadBounds
-from nongrata.report.pieces import new_table, number
+from nongrata.report.terminal.pieces import new_table, number
 
 _WAYS = {"wrong": "wrong (as everywhere else)", "right": "right", "left_out": "left out"}
 _READ_IT = (

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nongrata.analysis.chance import ChanceCheck, ChanceRow, ChanceScope
-from nongrata.report.pieces import as_name, count, new_table, percent
+from nongrata.report.terminal.pieces import as_name, count, new_table, percent
 
 SHOWN = 6
 SHOWN_OF_NOTHING = 3

@@ -17,16 +17,16 @@ from nongrata.analysis.cube import configuration_label
 from nongrata.analysis.extremes import Flips, FlipsAboveChance, LabelShare
 from nongrata.analysis.instability import Instability, InstabilityRow
 from nongrata.analysis.outcomes import OutcomeRow
-from nongrata.report.accuracy_intervals_table import accuracy_intervals_table
-from nongrata.report.agreement_table import agreement_table
-from nongrata.report.chance_table import chance_table
-from nongrata.report.comparisons_table import comparisons_table, model_comparisons_table
-from nongrata.report.components_table import components_table
-from nongrata.report.contrasts_table import contrasts_table
-from nongrata.report.held_out_table import held_out_table
-from nongrata.report.letters_table import letters_table
-from nongrata.report.noise_table import noise_table
-from nongrata.report.pieces import (
+from nongrata.report.terminal.accuracy_intervals_table import accuracy_intervals_table
+from nongrata.report.terminal.agreement_table import agreement_table
+from nongrata.report.terminal.chance_table import chance_table
+from nongrata.report.terminal.comparisons_table import comparisons_table, model_comparisons_table
+from nongrata.report.terminal.components_table import components_table
+from nongrata.report.terminal.contrasts_table import contrasts_table
+from nongrata.report.terminal.held_out_table import held_out_table
+from nongrata.report.terminal.letters_table import letters_table
+from nongrata.report.terminal.noise_table import noise_table
+from nongrata.report.terminal.pieces import (
     PEOPLE,
     Bar,
     as_name,
@@ -36,9 +36,9 @@ from nongrata.report.pieces import (
     percent,
     shown,
 )
-from nongrata.report.ranking_table import ranking_table
-from nongrata.report.task_format_table import task_format_table
-from nongrata.report.unread_table import unread_table
+from nongrata.report.terminal.ranking_table import ranking_table
+from nongrata.report.terminal.task_format_table import task_format_table
+from nongrata.report.terminal.unread_table import unread_table
 
 LABELS_SHOWN = 12
 """Labels listed per model; all of them are in the JSON form and in `AccuracyTable`."""

@@ -9,7 +9,7 @@ from rich.console import Console
 from designs import responses
 from nongrata.analysis.model_data import Resampling
 from nongrata.analysis.ranking import ranking
-from nongrata.report.ranking_table import LABELS_SHOWN, ranking_table
+from nongrata.report.terminal.ranking_table import LABELS_SHOWN, ranking_table
 
 FEW = Resampling(draws=199, splits=5)
 

@@ -10,8 +10,8 @@ from designs import responses
 from nongrata.analysis.contrasts import contrasts
 from nongrata.analysis.model_data import Resampling
 from nongrata.analysis.task_format import task_format
-from nongrata.report.contrasts_table import LABELS_SHOWN, contrasts_table
-from nongrata.report.task_format_table import task_format_table
+from nongrata.report.terminal.contrasts_table import LABELS_SHOWN, contrasts_table
+from nongrata.report.terminal.task_format_table import task_format_table
 
 FEW = Resampling(draws=100)
 SUB = {

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from designs import responses
 from nongrata.analysis import analyze
-from nongrata.report.terminal import LABELS_SHOWN, Bar, render_analysis
+from nongrata.report.terminal.analysis import LABELS_SHOWN, Bar, render_analysis
 
 
 def shown(ds, width=80, **console):

@@ -10,7 +10,7 @@ from rich.text import Text
 from nongrata.analysis.agreement import Agreement
 from nongrata.analysis.agreement_rows import About, AgreementRow, ModelAgreement
 from nongrata.analysis.estimated import Estimated
-from nongrata.report.pieces import as_name, count, new_table, number, percent, shown
+from nongrata.report.terminal.pieces import as_name, count, new_table, number, percent, shown
 from nongrata.stats.iq_and_kappa import Link, Way
 
 FACTORS_SHOWN = 12
