@@ -12,6 +12,7 @@ from nongrata.cli import (
     imports,
     pin,
     questions,
+    reports,
     results,
     studies,
 )
@@ -27,6 +28,7 @@ def commands(app: typer.Typer) -> None:
     app.command("status")(studies.status)
     app.command("findings")(findings.findings)
     app.command("analyze")(results.analyze)
+    app.command("report")(reports.report)
     app.command("rerun")(results.rerun)
     app.command("show")(results.show)
     app.add_typer(imports.app, name="import")

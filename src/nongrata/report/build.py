@@ -1,0 +1,36 @@
+"""Results -> document: which sections a report has, in their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nongrata.report.document.blocks import Document
+from nongrata.report.document.pieces import Name
+from nongrata.report.sections.instability import instability_section
+from nongrata.report.sections.study import Study
+from nongrata.study_results import StudyResults
+
+SECTIONS = (instability_section,)
+"""In the order in which they are read; the first is the first screen."""
+
+
+def build_document(results: StudyResults | dict[str, Any]) -> Document:
+    """The report of a study, whatever it will be written in.
+
+    Parameters
+    ----------
+    results
+        From `nongrata.study_results`, or its JSON form.
+    """
+    study = Study(results if isinstance(results, dict) else results.as_dict())
+    origin = study.results["provenance"]
+    return Document(
+        title=Name(origin["title"] or origin["study"]),
+        sections=tuple(section(study) for section in SECTIONS),
+        facets={
+            "model": tuple(study.models),
+            "domain": tuple(study.domains),
+            "factor": tuple(study.factors),
+        },
+        results=study.results,
+    )

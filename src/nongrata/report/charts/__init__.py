@@ -1,0 +1,1 @@
+"""Charts of a report: one module for each, from results to a Vega-Lite specification."""

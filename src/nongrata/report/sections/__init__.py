@@ -1,0 +1,1 @@
+"""Sections of a report: one module for each, from results to blocks."""
