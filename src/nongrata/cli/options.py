@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -63,10 +64,41 @@ def console() -> Console:
     """For results: standard output; respects NO_COLOR, width and pipes.
 
     Tables are never squeezed below 72 columns: a narrower terminal folds the lines itself, which
-    keeps every row readable.
+    keeps every row readable. In a pipe or a file no line ends in the spaces that pad a table.
     """
     found = Console(highlight=False, markup=False)
-    return Console(highlight=False, markup=False, width=max(found.width, 72))
+    file = None if found.is_terminal else cast("IO[str]", Unpadded(sys.stdout))
+    return Console(highlight=False, markup=False, width=max(found.width, 72), file=file)
+
+
+class Unpadded:
+    r"""A text file whose lines lose their trailing spaces.
+
+    Parameters
+    ----------
+    file
+        Where they go.
+
+    Examples
+    --------
+    >>> import io
+    >>> under = io.StringIO()
+    >>> Unpadded(under).write("a  b   \nc \n")
+    11
+    >>> under.getvalue()
+    'a  b\nc\n'
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write a text, whole lines at a time."""
+        self._file.write(re.sub(r" +(?=\n)", "", text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 def error_console() -> Console:
