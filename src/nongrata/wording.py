@@ -20,7 +20,8 @@ class Said(str):  # noqa: SLOT000 - its attributes cannot be slots of a str
     template
         With ``{name}`` fields; it is what a catalogue of another language is asked for.
     values
-        What stands in the fields: names, numbers as they are shown, or other sentences.
+        What stands in the fields: names, numbers as they are shown, other sentences, or a list
+        or tuple of these.
 
     Examples
     --------
@@ -37,7 +38,7 @@ class Said(str):  # noqa: SLOT000 - its attributes cannot be slots of a str
     def __new__(cls, template: str, values: Mapping[str, Any]) -> Self:
         """Fill the template."""
         text = super().__new__(
-            cls, fill(template, {name: str(value) for name, value in values.items()})
+            cls, fill(template, {name: _shown(value) for name, value in values.items()})
         )
         text.template, text.values = template, dict(values)
         return text
@@ -51,6 +52,11 @@ class Said(str):  # noqa: SLOT000 - its attributes cannot be slots of a str
 
     def __str__(self) -> str:
         return str.__str__(self)
+
+
+def _shown(value: object) -> str:
+    """A value as text; several with commas between."""
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def say(template: str, /, **values: Any) -> Said:
