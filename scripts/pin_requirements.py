@@ -1,4 +1,4 @@
-"""Pin what the README's commands and the tests of heavy engines install: versions and hashes.
+"""Pin what the README's commands and the tests of heavy parts install: versions and hashes.
 
 PyTorch is left out of ``engines.txt``: which build of it to install depends on the machine.
 
@@ -24,7 +24,7 @@ OPTIONS = (
 
 
 def main() -> None:
-    for extra in ("demo", "test", "dev", "engines"):
+    for extra in ("demo", "test", "dev", "engines", "browser"):
         without = ["--override", "requirements/no-torch.in"] if extra == "engines" else []
         subprocess.run(
             [

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from nongrata.errors import NongrataError
+from nongrata.factors import Level
 from nongrata.manifest import Manifest
 from nongrata.plan import Plan
 from nongrata.prompts import Messages
+from nongrata.question_answers import Row, plan_of, rows_of
 from nongrata.questions.model import Question
-from nongrata.run_files import read_table
 from nongrata.run_folder import duplicates, read_content
-from nongrata.run_path import is_remote, run_path
+from nongrata.run_path import run_path
 from nongrata.store import Store
 from nongrata.stored_passes import StoredPasses
 from nongrata.yaml_files import did_you_mean
@@ -84,6 +85,16 @@ class AnswerView:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the design, by the places of its persona and configuration in the plan."""
+
+    model: str
+    persona: int
+    configuration: int
+    replicate: int
+
+
 def view_answers(
     folder: str | Path, question: str, *, persona: str | None = None, model: str | None = None
 ) -> tuple[Question, list[AnswerView]]:
@@ -109,29 +120,23 @@ def view_answers(
     if model is not None:
         models = [models[_named(model, models, "model", folder)]]
     store = Store(folder)
+    plan = plan_of(content.plan(), [content.questions[place]])
+    repeated = duplicates(plan)
     views: list[AnswerView] = []
     for name in models:
-        record = manifest.models.get(name)
-        vocabulary = None if record is None else record.identity.get("vocabulary_size")
-        plan = content.plan()
-        rows = _rows_of(store, name, plan, place)
-        levels = [[level.id for level in c] for c in plan.study.configurations()]
-        repeated = duplicates(plan)
+        rows = _rows_by_request(store.paths(name), plan)
+        size = vocabulary_of(manifest, name)
         views += [
-            view
-            for p in wanted
-            for c in range(len(plan.temperature))
-            for view in _views_of_cell(
+            view_cell(
                 plan,
-                rows,
-                name,
-                int(p),
-                c,
-                place,
-                levels[c],
-                vocabulary,
+                Cell(name, int(p), c, replicate),
+                rows.get(_request(plan, int(p), c, replicate)),
+                vocabulary=size,
                 duplicate=bool(repeated[p, c]),
             )
+            for p in wanted
+            for c, heat in enumerate(plan.temperature)
+            for replicate in range(plan.answers_at(float(heat)))
         ]
     return content.questions[place], views
 
@@ -148,70 +153,58 @@ def _named(name: str, known: list[str], what: str, folder: Path) -> int:
     )
 
 
-def _rows_of(store: Store, model: str, plan: Plan, place: int) -> dict[Any, dict[str, Any]]:
-    """The question's rows by (skeleton hash, temperature or None, replicate)."""
-    import polars as pl
+def _levels(plan: Plan, c: int) -> tuple[Level, ...]:
+    places = np.unravel_index(c, plan.study.shape)
+    return tuple(f.levels[i] for f, i in zip(plan.study.factors, places, strict=True))
 
-    paths = store.paths(model)
-    if not paths:
-        return {}
-    asked = pl.col("question") == pl.lit(int(plan.prompts.question_hashes[place]), dtype=pl.UInt64)
-    if is_remote(store.folder):
-        parts = [pl.DataFrame(read_table(path)).filter(asked) for path in paths]
-        found = pl.concat(parts, how="vertical_relaxed")
-    else:
-        found = pl.scan_parquet(paths).filter(asked).collect()
+
+def vocabulary_of(manifest: Manifest, model: str) -> int | None:
+    """Number of a model's tokens, if the run knows it."""
+    record = manifest.models.get(model)
+    return None if record is None else record.identity.get("vocabulary_size")
+
+
+def _rows_by_request(paths: list[Path], plan: Plan) -> dict[Any, Row]:
+    """The question's rows by (skeleton hash, temperature or None, replicate)."""
     return {
         (row["skeleton"], row["temperature"], row["replicate"]): row
-        for row in found.iter_rows(named=True)
+        for row in rows_of(paths, plan).iter_rows(named=True)
     }
 
 
-def _views_of_cell(
-    plan: Plan,
-    rows: Mapping[Any, dict[str, Any]],
-    model: str,
-    p: int,
-    c: int,
-    place: int,
-    levels: list[str],
-    vocabulary: int | None,
-    *,
-    duplicate: bool,
-) -> list[AnswerView]:
+def _request(plan: Plan, p: int, c: int, replicate: int) -> tuple[int, float | None, int]:
     skeleton = int(plan.skeleton_of[p, c])
-    frame = plan.prompts.skeletons[skeleton]
-    heat = float(plan.temperature[c])
-    exact = frame.reading != "free"
-    views = []
-    for replicate in range(plan.answers_at(heat)):
-        key = (int(plan.prompts.skeleton_digests[skeleton, 0]), None if exact else heat)
-        row = rows.get((*key, 0 if exact else replicate))
-        view = _view(
-            plan, model, p, c, place, replicate, row, levels, vocabulary, duplicate=duplicate
-        )
-        views.append(view)
-    return views
+    digest = int(plan.prompts.skeleton_digests[skeleton, 0])
+    if plan.prompts.skeletons[skeleton].reading == "free":
+        return digest, float(plan.temperature[c]), replicate
+    return digest, None, 0
 
 
-def _view(
-    plan: Plan,
-    model: str,
-    p: int,
-    c: int,
-    place: int,
-    replicate: int,
-    row: dict[str, Any] | None,
-    levels: list[str],
-    vocabulary: int | None,
-    *,
-    duplicate: bool,
+def view_cell(
+    plan: Plan, cell: Cell, row: Row | None, *, vocabulary: int | None, duplicate: bool
 ) -> AnswerView:
+    """One cell's prompt and answer.
+
+    Parameters
+    ----------
+    plan
+        A plan of one question (`nongrata.question_answers.plan_of`).
+    cell
+        Which cell.
+    row
+        The row that answers it; None if there is none yet.
+    vocabulary
+        Number of the model's tokens, if known.
+    duplicate
+        Whether an earlier cell sends the same request.
+    """
+    p, c, replicate, place = cell.persona, cell.configuration, cell.replicate, 0
     skeleton = int(plan.skeleton_of[p, c])
     messages: Messages = plan.prompts.messages(skeleton, place)
     block = plan.prompts.block(skeleton, place)
     question: Question = plan.prompts.questions[place]
     factors = [factor.name for factor in plan.study.factors]
+    levels = [level.id for level in _levels(plan, c)]
     outcome, option = (None, None) if row is None else (row["outcome"], row["option"])
     probabilities, outside, bound = None, None, None
     if row is not None and row["label_logprobs"] is not None and row["error"] is None:
@@ -233,7 +226,7 @@ def _view(
         }
         outside, bound = float(found.outside[0]), float(found.error[0])
     return AnswerView(
-        model=model,
+        model=cell.model,
         persona=plan.personas[p].id,
         levels=dict(zip(factors, levels, strict=True)),
         replicate=replicate,

@@ -20,10 +20,11 @@ from nongrata.temperature import AnswerDistribution, Sampling
 MISSING = 255
 ERROR = OUTCOMES.index(Outcome.ERROR)
 UNPARSED = OUTCOMES.index(Outcome.UNPARSED)
-_COLUMNS = [
+COLUMNS = (
     *("skeleton", "question", "temperature", "replicate", "outcome", "option"),
     *PASS_COLUMNS,
-]
+)
+"""Columns of a shard that `Filler` needs."""
 
 
 @dataclass
@@ -91,10 +92,35 @@ class Filler:
             found = table[:, position] >= 0
             self.by_heat[found, place] = table[found, position]
 
+    @classmethod
+    def of(cls, plan: Plan, vocabulary: int | None) -> tuple[Filler, NDArray[np.int32]]:
+        """A filler of empty tensors, and the row of the tensors that holds each cell's answers.
+
+        The second has shape (personas, configurations); cells that send the same share a row.
+        """
+        used, cell_of = np.unique(plan.cells, return_inverse=True)
+        table = np.full(len(plan.prompts.skeletons) * len(plan.samplings), -1, dtype=np.int32)
+        table[used] = np.arange(len(used))
+        shape = (len(used), plan.replicates, len(plan.prompts.questions))
+        reads_letters = any(skeleton.final_letter for skeleton in plan.prompts.skeletons)
+        into = ModelTensors(
+            outcome=np.full(shape, MISSING, dtype=np.uint8),
+            option=np.full(shape, -1, dtype=np.int8),
+            theta=np.full((shape[0], shape[2]), np.nan, dtype=np.float32),
+            theta_read=np.full((shape[0], shape[2]), np.nan, dtype=np.float32),
+            final=np.full(shape, np.nan, dtype=np.float32) if reads_letters else None,
+            final_mass=np.full(shape, np.nan, dtype=np.float32) if reads_letters else None,
+        )
+        filler = cls(plan, table.reshape(-1, len(plan.samplings)), vocabulary, into)
+        return filler, cell_of.reshape(plan.skeleton_of.shape).astype(np.int32)
+
     def add(self, path: Path) -> Filled:
         """Put one shard's rows into their places; shards may be added from several threads."""
+        return self.add_rows(read_table(path, COLUMNS))
+
+    def add_rows(self, data: Any) -> Filled:
+        """Put the rows of a table with `COLUMNS` into their places."""
         found = Filled()
-        data = read_table(path, _COLUMNS)
         skeleton = self.skeletons.find(data["skeleton"].to_numpy())
         question = self.questions.find(data["question"].to_numpy())
         known = (skeleton >= 0) & (question >= 0)

@@ -20,7 +20,7 @@ from nongrata.engine_check import stored_checks
 from nongrata.integrity import side_file_damage
 from nongrata.manifest import Manifest
 from nongrata.plan import Plan
-from nongrata.response_tensors import MISSING, Filled, Filler, ModelTensors
+from nongrata.response_tensors import Filled, Filler, ModelTensors
 from nongrata.run_folder import RunContent, duplicates, read_content
 from nongrata.run_path import run_path
 from nongrata.store import Damage, Store
@@ -89,23 +89,9 @@ def _load_model(
 ) -> _Loaded:
     record = manifest.models.get(model)
     vocabulary = None if record is None else record.identity.get("vocabulary_size")
-    plan = content.plan()
-    used, cell_of = np.unique(plan.cells, return_inverse=True)
-    table = np.full(len(plan.prompts.skeletons) * len(plan.samplings), -1, dtype=np.int32)
-    table[used] = np.arange(len(used))
-    shape = (len(used), plan.replicates, len(content.questions))
-    reads_letters = any(skeleton.final_letter for skeleton in plan.prompts.skeletons)
-    tensors = ModelTensors(
-        outcome=np.full(shape, MISSING, dtype=np.uint8),
-        option=np.full(shape, -1, dtype=np.int8),
-        theta=np.full((shape[0], shape[2]), np.nan, dtype=np.float32),
-        theta_read=np.full((shape[0], shape[2]), np.nan, dtype=np.float32),
-        final=np.full(shape, np.nan, dtype=np.float32) if reads_letters else None,
-        final_mass=np.full(shape, np.nan, dtype=np.float32) if reads_letters else None,
-    )
-    filler = Filler(plan, table.reshape(-1, len(plan.samplings)), vocabulary, tensors)
+    filler, cell_of = Filler.of(content.plan(), vocabulary)
     found = _fill(filler, store.paths(model), watch)
-    return _Loaded(tensors, cell_of.reshape(plan.skeleton_of.shape).astype(np.int32), found)
+    return _Loaded(filler.into, cell_of, found)
 
 
 @dataclass(frozen=True)

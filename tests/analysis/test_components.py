@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from designs import responses
 from nongrata.analysis.components import components_of, variance_components
-from nongrata.analysis.components_inputs import temperature_factors
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import Resampling, each_model
 from nongrata.analysis.result import plain
@@ -323,17 +322,6 @@ def test_named_facets_held_fixed():
         variance_components(ds, fixed=["question"])
     with pytest.raises(NongrataError, match="no coefficient can be 1"):
         variance_components(ds, goal=1.0)
-
-
-def test_factors_that_set_the_temperature_are_known_by_what_they_set():
-    ds = study()
-    cube = read_cube(ds)
-    assert temperature_factors(cube) == ("temperature",)
-    heat = np.broadcast_to([[0.3], [0.9]], (2, 3))
-    named = ds.assign(sampling_temperature=(("format", "temperature"), heat))
-    assert temperature_factors(read_cube(named)) == ("format",)
-    same_heat = ds.assign(sampling_temperature=(("format", "temperature"), heat * 0))
-    assert temperature_factors(read_cube(same_heat)) == ()
 
 
 def test_forms_of_the_result():

@@ -101,7 +101,7 @@ class Analysis(Result):
     outcomes: OutcomeRates
     accuracy: AccuracyTable
     kind: Literal["analysis"] = "analysis"
-    format: int = 2
+    format: int = 3
 
     def __str__(self) -> str:
         return str(self.instability[0])

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from nongrata.analysis.components_inputs import PERSONA, grid_of, temperature_factors
+from nongrata.analysis.components_inputs import PERSONA, grid_of
 from nongrata.analysis.components_reliability import GOAL, Reliability, reliability_of
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
 from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.result import Result
 from nongrata.analysis.selection import LeftOut, Personas
+from nongrata.analysis.temperature_factors import temperature_factors
 from nongrata.errors import NongrataError
 from nongrata.stats.figure import Figure
 from nongrata.stats.question_components import (
@@ -54,6 +55,9 @@ class ComponentRow:
         interval of an effect without ``"question"`` is not symmetric (`stats.squared_effects`).
     per_cent
         `variance` in per cent of the sum over all effects; ``nan`` where that is not above 0.
+    points, points_low, points_high
+        Typical size among the levels as given, in points: roots of `given`, `given_low` and
+        `given_high`, 0 where they are negative.
     """
 
     effect: Effect
@@ -68,11 +72,9 @@ class ComponentRow:
     given_low: float
     given_high: float
     per_cent: float
-
-    @property
-    def points(self) -> float:
-        """Typical size among the levels as given, in points; 0 where `given` is negative."""
-        return math.sqrt(max(self.given, 0.0))
+    points: float
+    points_low: float
+    points_high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +303,8 @@ def components_of(
         no_interval = "no resamples were asked for"
     reliability: tuple[Reliability, ...] = ()
     if PERSONA in grid.facets:
-        chosen = temperature_factors(data.cube)
+        cube = data.cube
+        chosen = temperature_factors(cube.factors, cube.levels, cube.temperature)
         reliability = reliability_of(found, chosen, data.cube.replicates, not no_interval, goal)
     noise = found.components.noise
     names = grid.facets if fixed is None else [name for name in grid.facets if name in fixed]
@@ -361,9 +364,14 @@ def _rows(
                 *random[s],
                 *given[s],
                 100 * float(components.variances[s]) / total if total > 0 else math.nan,
+                *(_root(given[s][i]) for i in (0, 2, 3)),
             )
         )
     return tuple(rows)
+
+
+def _root(variance: float) -> float:
+    return variance if math.isnan(variance) else math.sqrt(max(variance, 0.0))
 
 
 def _estimates(

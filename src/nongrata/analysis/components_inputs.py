@@ -64,20 +64,6 @@ class Grid:
     design_effect: float
 
 
-def temperature_factors(cube: Cube) -> tuple[str, ...]:
-    """Factors whose level sets the sampling temperature: its levels are chosen, not drawn."""
-    heat = cube.temperature
-    if heat is None:
-        return tuple(name for name in cube.factors if name == "temperature")
-    found = []
-    for f, name in enumerate(cube.factors):
-        groups = [heat[cube.levels[:, f] == level] for level in np.unique(cube.levels[:, f])]
-        alike = all(np.array_equal(g, np.full(len(g), g[0]), equal_nan=True) for g in groups)
-        if alike and len({float(g[0]) for g in groups}) > 1:
-            found.append(name)
-    return tuple(found)
-
-
 def grid_of(data: ModelData, selection: Selection) -> Grid | str:
     """The grid of a model, or a clause that says why there is none."""
     rows, columns = selection.personas, selection.configurations

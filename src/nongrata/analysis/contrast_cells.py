@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from nongrata.analysis.cube import Cube
 from nongrata.analysis.model_data import ModelData
 from nongrata.analysis.selection import Selection
+from nongrata.analysis.temperature_factors import temperature_factors
 from nongrata.errors import NongrataError
 from nongrata.stats.accuracy import Array, Floats
 from nongrata.stats.contrasts import Means, linear_totals, means_with_intervals
 from nongrata.stats.random_levels import SampledMean, mean_over_sampled_levels
-from nongrata.stats.settings import one_factor_settings
 from nongrata.stats.sign_flips import Flips, flip_p, flip_p_together
 from nongrata.stats.specification_curve import Curve, curve
 
@@ -84,7 +84,7 @@ def sampled_factors(cube: Cube, fixed: Sequence[str] | None = None) -> tuple[int
         with the levels that one chose.
     """
     if fixed is None:
-        return tuple(f for f in range(len(cube.factors)) if not _is_temperature(cube, f))
+        fixed = temperature_factors(cube.factors, cube.levels, cube.temperature)
     unknown = [name for name in fixed if name not in cube.factors]
     if unknown:
         raise NongrataError(
@@ -93,14 +93,6 @@ def sampled_factors(cube: Cube, fixed: Sequence[str] | None = None) -> tuple[int
             fix=f"its factors are {', '.join(cube.factors)}",
         )
     return tuple(f for f, name in enumerate(cube.factors) if name not in fixed)
-
-
-def _is_temperature(cube: Cube, factor: int) -> bool:
-    heat = cube.temperature
-    if heat is None:
-        return cube.factors[factor].lower() == "temperature"
-    groups = one_factor_settings(cube.levels, factor)
-    return any(len(np.unique(heat[group][~np.isnan(heat[group])])) > 1 for group in groups)
 
 
 def cells_of_controls(

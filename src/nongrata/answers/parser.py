@@ -8,6 +8,7 @@ from typing import Final
 from nongrata.answers import bare, silence
 from nongrata.answers.clauses import denial
 from nongrata.answers.cleaning import first_turn, without_thinking
+from nongrata.answers.decision import Decision, Denial
 from nongrata.answers.declarations import DECLARATIONS
 from nongrata.answers.offered import Labels, Texts, compile_labels, compile_texts
 from nongrata.answers.outcome import Outcome, Parsed
@@ -75,7 +76,7 @@ def parse_answer(
     >>> parse_answer("A or B", "ABC", cities).outcome
     <Outcome.UNPARSED: 'unparsed'>
     """
-    return _parse(text, *_offered(labels, options), truncated)
+    return decide(text, *offered(labels, options), truncated).parsed
 
 
 def parse_many(
@@ -100,17 +101,18 @@ def parse_many(
     >>> [p.option for p in parse_many(["B", "b)", "Rome."], "ABC", ["London", "Paris", "Rome"])]
     [1, 1, 2]
     """
-    offered = _offered(labels, options)
+    given = offered(labels, options)
     texts = list(texts)
     cut = [truncated] * len(texts) if isinstance(truncated, bool) else list(truncated)
     seen: dict[tuple[str, bool], Parsed] = {}
     for key in zip(texts, cut, strict=True):
         if key not in seen:
-            seen[key] = _parse(key[0], *offered, key[1])
+            seen[key] = decide(key[0], *given, key[1]).parsed
     return [seen[key] for key in zip(texts, cut, strict=True)]
 
 
-def _offered(labels: Sequence[str], options: Sequence[str]) -> tuple[Labels, Texts]:
+def offered(labels: Sequence[str], options: Sequence[str]) -> tuple[Labels, Texts]:
+    """What `decide` needs of the labels and options that were offered."""
     if len(labels) != len(options):
         raise NongrataError(
             f"{len(labels)} labels for {len(options)} options", fix="give each option one label"
@@ -118,10 +120,11 @@ def _offered(labels: Sequence[str], options: Sequence[str]) -> tuple[Labels, Tex
     return compile_labels(tuple(labels)), compile_texts(tuple(options))
 
 
-def _parse(text: str, labels: Labels, texts: Texts, truncated: bool) -> Parsed:
+def decide(text: str, labels: Labels, texts: Texts, truncated: bool) -> Decision:
+    """As `parse_answer`, with the place that decided."""
     said = without_thinking(text)
     if said is None:
-        return Parsed(Outcome.TRUNCATED, None, "thinking-unclosed")
+        return Decision(Parsed(Outcome.TRUNCATED, None, "thinking-unclosed"))
     turn = first_turn(said)
     # A label is whole for certain only if something closed it: "The answer is A" may go on "man".
     last = turn.rstrip(" \t")[-1:]
@@ -129,29 +132,31 @@ def _parse(text: str, labels: Labels, texts: Texts, truncated: bool) -> Parsed:
     page = Page.of(turn, labels, texts)
     further = silence.next_question(page.low)
     if further > 0:
-        parsed = _decide(page.until(further), cut=False)
-        if parsed.rule not in _NOTHING_SAID:
-            return parsed
-    parsed = _decide(page, cut=cut)
-    silent = parsed.outcome is Outcome.UNPARSED or parsed.rule == "only-text"
-    return Parsed(Outcome.TRUNCATED, None, "cut-off") if truncated and silent else parsed
+        decision = _decide(page.until(further), cut=False)
+        if decision.parsed.rule not in _NOTHING_SAID:
+            return decision
+    decision = _decide(page, cut=cut)
+    silent = decision.parsed.outcome is Outcome.UNPARSED or decision.parsed.rule == "only-text"
+    if truncated and silent:
+        return Decision(Parsed(Outcome.TRUNCATED, None, "cut-off"))
+    return decision
 
 
-def _decide(page: Page, *, cut: bool) -> Parsed:
+def _decide(page: Page, *, cut: bool) -> Decision:
     """What a page says; UNPARSED where it may only have been cut off."""
     if not page.low:
         return _unparsed("empty")
-    declared, denied = _declarations(page)
+    declared, denied = declarations(page)
     if declared:
         return _last_declared(page, declared, cut=cut)
     lines = bare.outline(page)
     return _bare(page, lines, cut=cut) or _silent(page, lines, denied)
 
 
-def _declarations(page: Page) -> tuple[list[tuple[Reading, str]], list[str]]:
+def declarations(page: Page) -> tuple[list[tuple[Reading, str]], list[Denial]]:
     """What is declared, in the order of the text, and why other declarations are none."""
     declared: list[tuple[Reading, str]] = []
-    denied: list[str] = []
+    denied: list[Denial] = []
     low = page.low
     for rule in DECLARATIONS:
         for word in rule.needs:
@@ -164,12 +169,12 @@ def _declarations(page: Page) -> tuple[list[tuple[Reading, str]], list[str]]:
             if why_not is None:
                 declared.append((reading, rule.name))
             else:
-                denied.append(why_not)
+                denied.append(Denial(reading, rule.name, why_not))
     declared.sort(key=lambda pair: pair[0].end)
     return declared, denied
 
 
-def _last_declared(page: Page, declared: list[tuple[Reading, str]], *, cut: bool) -> Parsed:
+def _last_declared(page: Page, declared: list[tuple[Reading, str]], *, cut: bool) -> Decision:
     reading, rule = next(pair for pair in declared if pair[0].end == declared[-1][0].end)
     if cut and reading.end == len(page.low):
         settled = [pair for pair in declared if pair[0].end < reading.end]
@@ -181,9 +186,9 @@ def _last_declared(page: Page, declared: list[tuple[Reading, str]], *, cut: bool
         later = [line for line in bare.outline(page).alone if line.start > back]
         if later and not (cut and later[-1].covers == len(page.low)):
             return _line(later[-1])
-        return _unparsed("retracted")
+        return _unparsed("retracted", reading)
     if reading.option is not None and _denied_later(page, reading):
-        return _unparsed("retracted")
+        return _unparsed("retracted", reading)
     return _parsed(reading, rule)
 
 
@@ -198,7 +203,7 @@ def _denied_later(page: Page, declared: Reading) -> bool:
     return False
 
 
-def _bare(page: Page, lines: bare.Outline, *, cut: bool) -> Parsed | None:
+def _bare(page: Page, lines: bare.Outline, *, cut: bool) -> Decision | None:
     """An answer that nothing announces."""
     alone = lines.alone
     if cut and alone and alone[-1].covers == len(page.low):
@@ -213,16 +218,16 @@ def _bare(page: Page, lines: bare.Outline, *, cut: bool) -> Parsed | None:
         return _first(page, label, "leading-label")
     refused = silence.refusal(page.low)
     if refused >= 0 and silence.in_first_sentence(page.low, refused):
-        return Parsed(Outcome.REFUSED, None, "refusal")
+        return _refused(page, refused)
     text = bare.leading_text(page, first) if first else None
     if text is not None and not (cut and text.covers == len(page.low)):
         return _first(page, text, "leading-text")
-    return None if refused < 0 else Parsed(Outcome.REFUSED, None, "refusal")
+    return None if refused < 0 else _refused(page, refused)
 
 
-def _first(page: Page, reading: Reading, rule: str) -> Parsed:
+def _first(page: Page, reading: Reading, rule: str) -> Decision:
     if silence.second_thought(page.low, reading.covers) >= 0:
-        return _unparsed("retracted")
+        return _unparsed("retracted", reading)
     return _parsed(reading, rule)
 
 
@@ -234,18 +239,18 @@ def _may_be_a_list(page: Page, reading: Reading) -> bool:
     return page.texts.exact[reading.option].lower().startswith(rest)
 
 
-def _silent(page: Page, lines: bare.Outline, denied: list[str]) -> Parsed:
+def _silent(page: Page, lines: bare.Outline, denied: list[Denial]) -> Decision:
     """Why a page says nothing, or the one option it names."""
     if denied:
-        return _unparsed(denied[-1])
+        return _unparsed(denied[-1].why, denied[-1].reading)
     named = None if lines.is_list else bare.only_text(page)
     if named is not None and named.option is None:
-        return _unparsed("repeated-text")
+        return _unparsed("repeated-text", named)
     if named is not None and named.option is not None:
         if silence.second_thought(page.low, named.covers) >= 0:
-            return _unparsed("retracted")
+            return _unparsed("retracted", named)
         if bare.names_other_label(page, named.option):
-            return _unparsed("ambiguous")
+            return _unparsed("ambiguous", named)
         return _parsed(named, "only-text")
     if silence.abstains(page.low):
         return _unparsed("abstention")
@@ -254,19 +259,28 @@ def _silent(page: Page, lines: bare.Outline, denied: list[str]) -> Parsed:
     for pos in silence.negations(page.low, 0)[:8]:
         value = page.value(pos, pos)
         if value is not None and value.by_label:
-            return _unparsed("negated")
+            return _unparsed("negated", value)
     return _unparsed("option-list" if lines.is_list else "no-declaration")
 
 
-def _line(reading: Reading) -> Parsed:
+def _refused(page: Page, at: int) -> Decision:
+    end = silence.sentence_end(page.low, at)
+    return Decision(Parsed(Outcome.REFUSED, None, "refusal"), at, end)
+
+
+def _line(reading: Reading) -> Decision:
     return _parsed(reading, "label-line" if reading.by_label else "text-line")
 
 
-def _parsed(reading: Reading, rule: str) -> Parsed:
+def _parsed(reading: Reading, rule: str) -> Decision:
     if reading.option is None:
-        return _unparsed(reading.undecided or "ambiguous")
-    return Parsed(Outcome.ANSWERED, reading.option, rule)
+        return _unparsed(reading.undecided or "ambiguous", reading)
+    end = max(reading.end, reading.covers)
+    return Decision(Parsed(Outcome.ANSWERED, reading.option, rule), reading.start, end)
 
 
-def _unparsed(rule: str) -> Parsed:
-    return Parsed(Outcome.UNPARSED, None, rule)
+def _unparsed(rule: str, reading: Reading | None = None) -> Decision:
+    parsed = Parsed(Outcome.UNPARSED, None, rule)
+    if reading is None:
+        return Decision(parsed)
+    return Decision(parsed, reading.start, max(reading.end, reading.covers))

@@ -72,6 +72,18 @@ def refusal(low: str) -> int:
     return match.start() if match else -1
 
 
+def sentence_end(low: str, pos: int) -> int:
+    """Where the sentence ends that stands at a position.
+
+    Examples
+    --------
+    >>> sentence_end("sorry. i cannot. no.", 7)
+    16
+    """
+    end = _SENTENCE_ENDS.search(low, pos)
+    return end.end() if end else len(low)
+
+
 def in_first_sentence(low: str, pos: int) -> bool:
     """Whether a position is in the first sentence."""
     end = _SENTENCE_ENDS.search(low)

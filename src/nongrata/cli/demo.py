@@ -16,19 +16,19 @@ def demo(
         "demo-run"
     ),
 ) -> None:
-    """Run a small study of all 48 configurations on a real model, and print what is stable.
+    """Run a small study of all 48 configurations on a real model, and report what is stable.
 
     Fetches a model of 93 MB once (SmolLM2-135M-Instruct), asks it 984 requests on the processor,
-    about four minutes on two cores, and goes on where it was if it is stopped.
+    about four minutes on two cores, and goes on where it was if it is stopped. Prints a summary
+    and writes a report into the run directory.
     """
-    from nongrata.analysis import analyze
-    from nongrata.cli.progress import RunProgress
-    from nongrata.conclusions import findings
+    from nongrata.cli.progress import RunProgress, StepProgress
+    from nongrata.cli.reports import write_report
     from nongrata.loading import load_study
     from nongrata.report.terminal.analysis import render_analysis
     from nongrata.report.terminal.findings_table import render_findings
-    from nongrata.responses import load_run
     from nongrata.runner import run_study
+    from nongrata.study_results import study_results
 
     shown = error_console()
     shown.print("demo: 6 labels x 48 configurations x 6 questions, asked of SmolLM2-135M-Instruct")
@@ -40,11 +40,17 @@ def demo(
         raise SystemExit(130) from None
     result = console()
     result.print(str(summary))
-    responses = load_run(out)
-    result.print(render_analysis(analyze(responses), ("instability", "chance", "labels")))
-    result.print(render_findings(findings(responses)))
+    with StepProgress(shown) as progress:
+        results = study_results(out, progress=progress.step)
+        progress.step("writing the report")
+        page = out / "report.html"
+        write_report(results, page, "en")
+    result.print(render_analysis(results.analysis, ("instability", "chance", "labels")))
+    result.print(render_findings(results.findings))
     result.print(
-        f"\nEverything is in {visible(str(out))}. Look closer:\n"
+        f"\nThe report: {visible(str(page))} (open it in a browser)\n"
+        f"Everything is in {visible(str(out))}. Look closer:\n"
+        f"  nongrata view {visible(str(out))}\n"
         f"  nongrata show {visible(str(out))} --question starter/knowledge/01 --persona a-human\n"
         f"  nongrata analyze {visible(str(out))} --about all\n"
         f"  nongrata findings {visible(str(out))} --json\n"

@@ -12,6 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from nongrata.answer_view import AnswerView, view_answers
+from nongrata.cli.analysis_options import (
+    DrawsOption,
+    SeedOption,
+    SmallestEffectOption,
+    SplitsOption,
+    UnreadAs,
+    UnreadOption,
+    ValueOf,
+    ValueOption,
+    results_of,
+)
 from nongrata.cli.loading import load, warnings_of
 from nongrata.cli.options import JsonOption, RunArgument, console, error_console, print_json
 from nongrata.manifest import Manifest
@@ -44,21 +55,6 @@ class About(StrEnum):
     ALL = "all"
 
 
-class UnreadAs(StrEnum):
-    """How answers that could not be read are taken."""
-
-    WRONG = "wrong"
-    RIGHT = "right"
-    LEFT_OUT = "left_out"
-
-
-class ValueOf(StrEnum):
-    """What instability is computed from."""
-
-    DRAWS = "draws"
-    THETA = "theta"
-
-
 def analyze(
     run: RunArgument,
     about: Annotated[
@@ -68,46 +64,48 @@ def analyze(
             help="Which part to print; may be repeated. Left out: the first four. JSON has all.",
         ),
     ] = None,
-    unread: Annotated[
-        UnreadAs, typer.Option(help="Take answers that could not be read as this.")
-    ] = UnreadAs.WRONG,
-    value: Annotated[
-        ValueOf,
-        typer.Option(help="Instability of the answers drawn, or of exact probabilities."),
-    ] = ValueOf.DRAWS,
-    smallest_effect: Annotated[
-        float,
-        typer.Option(metavar="POINTS", help="The smallest difference of accuracy that matters."),
-    ] = 1.0,
-    draws: Annotated[
-        int, typer.Option(min=100, metavar="N", help="How many resamples of the questions.")
-    ] = 2000,
-    splits: Annotated[
-        int, typer.Option(min=2, metavar="N", help="How many random halves of the questions.")
-    ] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")] = 0,
+    unread: UnreadOption = UnreadAs.WRONG,
+    value: ValueOption = ValueOf.DRAWS,
+    smallest_effect: SmallestEffectOption = 1.0,
+    draws: DrawsOption = 2000,
+    splits: SplitsOption = 100,
+    seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how much accuracy, ranking and the right questions depend on the configuration."""
+    """Say how much accuracy, ranking and the right questions depend on the configuration.
+
+    The tables need the analysis alone. JSON holds everything that is computed about a study:
+    findings, temperature curves and provenance too, each number of a report at its place.
+    """
+    from nongrata.cli.progress import StepProgress
+
+    if as_json:
+        with StepProgress(error_console()) as progress:
+            results = results_of(
+                run,
+                progress,
+                unread=unread,
+                value=value,
+                smallest_effect=smallest_effect,
+                draws=draws,
+                splits=splits,
+                seed=seed,
+            )
+        print_json(results.as_dict())
+        return
     from nongrata.analysis import Resampling
     from nongrata.analysis import analyze as analyze_dataset
-    from nongrata.cli.progress import StepProgress
 
     warnings_of(run)  # that there are answers is said before anything is drawn
     with StepProgress(error_console()) as progress:
-        dataset = load(run, progress.step("reading answers"))
-        tell = progress.step("analysing")
         analysis = analyze_dataset(
-            dataset,
+            load(run, progress.step("reading answers")),
             value=value.value,
             unread=unread.value,
             smallest_effect=smallest_effect,
             resampling=Resampling(draws, splits, seed),
-            progress=tell,
+            progress=progress.step("analysing"),
         )
-    if as_json:
-        print_json(analysis.as_dict())
-        return
     from nongrata.report.terminal.analysis import OVERVIEW, SECTIONS, render_analysis
 
     wanted = {name.value.replace("-", "_") for name in about or ()}

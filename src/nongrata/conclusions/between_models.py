@@ -25,6 +25,7 @@ from nongrata.stats.figure import Figure
 from nongrata.stats.settings import all_together
 from nongrata.stats.units import Units
 from nongrata.stats.verdicts import judge
+from nongrata.wording import say
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _pair(a: Summary, b: Summary) -> list[Draft]:
     drawn = a.drawn - b.drawn if not reason else np.zeros(1)
     out.append(
         compared(
-            verb="accuracy of {} moves more with the configuration than that of {}",
+            verb="accuracy of {first} moves more with the configuration than that of {second}",
             metric="squared difference of accuracy",
             unit="points^2",
             value=value,
@@ -144,8 +145,8 @@ def _pair(a: Summary, b: Summary) -> list[Draft]:
     if not a.sets.reason and not b.sets.reason and not reason and known:
         out.append(
             compared(
-                verb="the set of right questions changes more with the configuration in {} "
-                "than in {}",
+                verb="the set of right questions changes more with the configuration in {first} "
+                "than in {second}",
                 metric="IQ(2) excess",
                 unit="per cent",
                 value=a.sets.excess - b.sets.excess,
@@ -178,7 +179,7 @@ def _by_accuracy(a: Summary, b: Summary) -> Draft:
         family="models",
         subject=first,
         rival=second,
-        statement=f"{first} answers more accurately than {second}",
+        statement=say("{first} answers more accurately than {second}", first=first, second=second),
         metric="accuracy",
         unit="points",
         estimate=Figure(value),

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from nongrata.conclusions.model import Claimed, Conclusion
+from nongrata.wording import say
 
 TASK_FORMAT = "task_format"
 SENSITIVE = ("mathematics", "social_reasoning")
+
+MOST_INFLUENTIAL = "the task format is the most influential factor"
+MORE_SENSITIVE = {
+    "mathematics": "mathematics questions are more sensitive than others",
+    "social_reasoning": "social reasoning questions are more sensitive than others",
+}
+CHANGES = {
+    "best": "the best label changes with the configuration",
+    "worst": "the worst label changes with the configuration",
+}
 
 
 def claims(
@@ -24,20 +36,25 @@ def claims(
     """
     out = [_task_format(conclusions, factors)]
     out += [_domain(conclusions, name, domains) for name in SENSITIVE]
-    out += [_extreme(conclusions, which) for which in ("best", "worst")]
+    extremes = [c for c in conclusions if c.family == "extremes"]
+    out += [_extreme(extremes[:1], "best"), _extreme(extremes[1:], "worst")]
     return tuple(out)
 
 
 def _task_format(conclusions: Sequence[Conclusion], factors: Sequence[str]) -> Claimed:
-    statement = "the task format is the most influential factor"
+    statement = MOST_INFLUENTIAL
     if TASK_FORMAT not in factors:
-        return Claimed(statement, "not checkable", f"no factor is called {TASK_FORMAT}")
-    orders = [c for c in conclusions if c.family == "orders"]
-    about = [
-        c for c in orders if TASK_FORMAT in (c.subject, c.rival) and c.statement.startswith(
-            f"{c.subject} moves accuracy more than "
+        return Claimed(
+            statement, "not checkable", say("no factor is called {factor}", factor=TASK_FORMAT)
         )
-    ]  # fmt: skip
+    about = [
+        c
+        for c in conclusions
+        if c.family == "orders"
+        and c.metric == "squared difference of accuracy"
+        and TASK_FORMAT in (c.subject, c.rival)
+        and {c.subject, c.rival} <= set(factors)
+    ]
     if not about:
         return Claimed(statement, "not checkable", "no other factor is varied")
     worse = [c for c in about if c.verdict == "shown" and c.rival == TASK_FORMAT]
@@ -46,11 +63,11 @@ def _task_format(conclusions: Sequence[Conclusion], factors: Sequence[str]) -> C
     if all(c.verdict == "shown" for c in about):
         return Claimed(statement, "confirmed", "it moves accuracy more than every other factor")
     open_ = next(c for c in about if c.verdict != "shown")
-    return Claimed(statement, "undecided", f"not shown that {open_.statement}")
+    return Claimed(statement, "undecided", _not_shown(open_))
 
 
 def _domain(conclusions: Sequence[Conclusion], name: str, domains: Sequence[str]) -> Claimed:
-    statement = f"{name.replace('_', ' ')} questions are more sensitive than others"
+    statement = MORE_SENSITIVE[name]
     about = [
         c
         for c in conclusions
@@ -62,26 +79,31 @@ def _domain(conclusions: Sequence[Conclusion], name: str, domains: Sequence[str]
         return Claimed(statement, "not checkable", "the study has no such domain beside others")
     found = about[0]
     if found.verdict != "shown":
-        return Claimed(statement, "undecided", f"not shown that {found.statement}")
-    status = "confirmed" if found.subject == name else "contradicted"
-    return Claimed(statement, "confirmed" if status == "confirmed" else "contradicted",
-                   found.statement)  # fmt: skip
+        return Claimed(statement, "undecided", _not_shown(found))
+    status: Literal["confirmed", "contradicted"] = (
+        "confirmed" if found.subject == name else "contradicted"
+    )
+    return Claimed(statement, status, found.statement)
 
 
-def _extreme(conclusions: Sequence[Conclusion], which: str) -> Claimed:
-    statement = f"the {which} label changes with the configuration"
-    word = "most" if which == "best" else "least"
-    about = [
-        c for c in conclusions
-        if c.family == "extremes" and c.statement.endswith(f" {word} accurately of all labels")
-    ]  # fmt: skip
+def _not_shown(c: Conclusion) -> str:
+    return say("not shown that {statement}", statement=c.statement)
+
+
+def _extreme(about: Sequence[Conclusion], which: str) -> Claimed:
+    statement = CHANGES[which]
     if not about:
         return Claimed(statement, "not checkable", "it takes two labels")
     found = about[0]
     if found.verdict == "fragile":
-        return Claimed(statement, "confirmed", "another label is shown to be there in some")
+        return Claimed(
+            statement,
+            "confirmed",
+            "another label is shown to take its place in some configurations",
+        )
     if found.verdict == "robust":
-        return Claimed(statement, "contradicted", f"it is {found.subject} in nearly all")
+        why = say("it is {label} in nearly all configurations", label=found.subject)
+        return Claimed(statement, "contradicted", why)
     if found.verdict == "not rankable":
         return Claimed(statement, "undecided", "nothing can be ranked")
     return Claimed(statement, "undecided", "observed changes may be noise")

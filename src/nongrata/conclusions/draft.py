@@ -14,6 +14,7 @@ from nongrata.stats.accuracy import Floats
 from nongrata.stats.figure import Figure
 from nongrata.stats.verdicts import questions_needed
 from nongrata.stats.weighted_holm import family_weights, weighted_holm
+from nongrata.wording import say
 
 ALONE = 0.025
 """One-sided level at which a configuration supports a conclusion by itself."""
@@ -135,9 +136,13 @@ def _final(
             name: getattr(d, name)
             for name in (
                 *("family", "subject", "rival", "statement", "metric", "unit"),
-                *("estimate", "low", "high", "share", "held_out", "configurations"),
+                *("estimate", "low", "high", "share", "held_out", "configurations", "required"),
             )
         },
+        typical=_in_points(d, d.estimate),
+        typical_low=_in_points(d, d.low),
+        typical_high=_in_points(d, d.high),
+        same_way=_same_way(d),
         verdict=verdict,
         p=_figure(p, d.reason or because or "no test"),
         p_fragile=_figure(p_fragile, "no configuration could oppose it"),
@@ -145,6 +150,19 @@ def _final(
         because=because,
         needed=needed,
     )
+
+
+def _same_way(d: Draft) -> Figure:
+    if not d.share.defined:
+        return d.share
+    return Figure(float(round(d.share.value * d.configurations / 100)))
+
+
+def _in_points(d: Draft, squared: Figure) -> Figure:
+    """A squared difference as a root mean square; 0 where the noise taken off is larger."""
+    if d.family != "effects" or d.unit != "points^2":
+        return Figure.undefined("it is no squared difference of one kind")
+    return Figure(math.sqrt(max(squared.value, 0.0))) if squared.defined else squared
 
 
 def _figure(value: float, reason: str) -> Figure:
@@ -177,17 +195,31 @@ def _exceptions(d: Draft, verdict: Verdict) -> tuple[Except, ...]:
 def _lacking(d: Draft, p: float, level: float, basis: Basis) -> tuple[str, Figure]:
     """Why it is undecided, and how many questions would decide it."""
     if d.claim == "shown" or d.p_here is None:
-        among = "no test is possible"
+        among: str = "no test is possible"
         if not math.isnan(p):
-            among = f"p = {p:.2g} where all conclusions about the model are taken together"
+            among = say(
+                "p = {p} where all conclusions about the model are taken together", p=f"{p:.2g}"
+            )
         return among, Figure.undefined("it is no conclusion about each configuration")
     needed = questions_needed(d.p_here, level, basis.questions, basis.df, d.required)
-    same = round(d.share.value * d.configurations / 100) if d.share.defined else 0
-    where = f"the direction is the same in {same} of {d.configurations} configurations"
+    same = _same_way(d)
+    numbers = {
+        "same_way": f"{same.value:.0f}" if same.defined else "0",
+        "configurations": d.configurations,
+        "required": d.required,
+    }
     if needed > HOPELESS * basis.questions:
-        return f"{where}, more questions alone would not help", Figure.undefined(
-            "more questions alone would not help"
+        why = say(
+            "the direction is the same in {same_way} of {configurations} configurations, more "
+            "questions alone would not help",
+            **numbers,
         )
+        return why, Figure.undefined("more questions alone would not help")
     needed = max(needed, basis.questions + 1.0)
     digits = 1 - math.floor(math.log10(needed))
-    return f"{where}, but not shown in {d.required} of them", Figure(round(needed, digits))
+    why = say(
+        "the direction is the same in {same_way} of {configurations} configurations, but not "
+        "shown in {required} of them",
+        **numbers,
+    )
+    return why, Figure(round(needed, digits))

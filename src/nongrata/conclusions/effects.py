@@ -19,6 +19,7 @@ from nongrata.stats.accuracy import Array, Floats
 from nongrata.stats.figure import Figure
 from nongrata.stats.settings import Settings, all_together, one_factor_settings
 from nongrata.stats.sum_of_squares import SumOfSquares, deviations_test, sum_of_squares_test
+from nongrata.wording import say
 
 NO_DIRECTION = "it has no direction"
 LABELS = "labels"
@@ -79,7 +80,7 @@ def _effects(cells: Cells) -> list[Effect]:
                 out.append(
                     Effect(
                         factor,
-                        f"accuracy depends on {factor}, labels averaged",
+                        say("accuracy depends on {factor}, labels averaged", factor=factor),
                         deviations_test(a, C, settings, df),
                         _per_pair(settings),
                     )

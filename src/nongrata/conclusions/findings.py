@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,20 +12,33 @@ from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
 from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.selection import Selection
-from nongrata.conclusions.answer import answer
+from nongrata.conclusions.answer import answer, answer_numbers
 from nongrata.conclusions.between_models import Summary, between_models, summary_of
 from nongrata.conclusions.cells import Cells, cells_of
 from nongrata.conclusions.claims import claims
 from nongrata.conclusions.draft import Basis, Draft, concluded
 from nongrata.conclusions.effects import effect_drafts
 from nongrata.conclusions.labels import control_drafts, label_drafts
-from nongrata.conclusions.model import FAMILIES, Conclusion, Findings, ModelFindings, Tally
+from nongrata.conclusions.model import (
+    FAMILIES,
+    AnswerNumbers,
+    Conclusion,
+    Counts,
+    Findings,
+    ModelFindings,
+    Tally,
+)
 from nongrata.conclusions.orders import domain_drafts, factor_drafts
-from nongrata.conclusions.question_sets import QuestionSets, question_sets
+from nongrata.conclusions.question_sets import question_sets
 from nongrata.stats.figure import Figure
+from nongrata.wording import say
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+NAMED = 4
+"""Configurations left out that are named."""
 
 
 @one_blas_thread()
@@ -91,6 +104,7 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
     order = list(FAMILIES)
     found.sort(key=lambda c: order.index(c.family))
     tallies = _tallies(found)
+    numbers = answer_numbers(found, tallies, cells, sets)
     kept = tuple(c for c in found if c.family != "pairs" or c.decided)
     part = ModelFindings(
         model=data.model,
@@ -100,9 +114,11 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
         questions=units.questions,
         clusters=len(units),
         design_effect=_design_effect(cells),
-        answer=(*_answer(found, tallies, cells, sets, rankable, chosen), *_left_out(cells, chosen)),
+        answer=(*_answer(found, numbers, cells, rankable, chosen), *_left_out(cells, chosen)),
+        numbers=numbers,
         conclusions=kept,
         tallies=tallies,
+        total=Counts.of([c.verdict for c in found]),
         claims=claims(found, data.cube.factors, data.cube.domains),
     )  # fmt: skip
     return part, summary_of(cells, sets, rankable)
@@ -110,18 +126,17 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
 
 def _answer(
     found: list[Conclusion],
-    tallies: Sequence[Tally],
+    numbers: AnswerNumbers,
     cells: Cells,
-    sets: QuestionSets,
     rankable: bool,
     chosen: Selection,
 ) -> tuple[str, ...]:
     if found:
-        return answer(found, tallies, cells, sets, rankable)
+        return answer(found, numbers, rankable)
     if len(cells.personas) and len(chosen.configurations) > len(cells.configurations):
         why = "no question was answered under all labels in any configuration"
-        return (f"Nothing can be concluded: {why}.",)
-    return ("Nothing can be concluded: no label has answers.",)
+        return (say("Nothing can be concluded: {why}.", why=say(why)),)
+    return (say("Nothing can be concluded: {why}.", why=say("no label has answers")),)
 
 
 def _left_out(cells: Cells, chosen: Selection) -> tuple[str, ...]:
@@ -129,9 +144,15 @@ def _left_out(cells: Cells, chosen: Selection) -> tuple[str, ...]:
     gone = np.setdiff1d(chosen.configurations, cells.configurations)
     if not len(gone) or not len(cells.configurations):
         return ()
-    names = ", ".join(cells.data.cube.label(int(c)) for c in gone[:4])
-    more = f" and {len(gone) - 4} more" if len(gone) > 4 else ""
-    return (f"Left out: {names}{more}, for no question was answered there under all labels.",)
+    names = tuple(cells.data.cube.label(int(c)) for c in gone[:NAMED])
+    if len(gone) > NAMED:
+        template = (
+            "Left out: {names} and {more} more, for no question was answered there under all "
+            "labels."
+        )
+        return (say(template, names=names, more=len(gone) - NAMED),)
+    template = "Left out: {names}, for no question was answered there under all labels."
+    return (say(template, names=names),)
 
 
 def _tallies(found: list[Conclusion]) -> tuple[Tally, ...]:
@@ -139,16 +160,7 @@ def _tallies(found: list[Conclusion]) -> tuple[Tally, ...]:
     for family in FAMILIES:
         verdicts = [c.verdict for c in found if c.family == family]
         if verdicts:
-            out.append(
-                Tally(
-                    family,
-                    len(verdicts),
-                    *(
-                        verdicts.count(v)
-                        for v in ("robust", "fragile", "shown", "undecided", "not rankable")
-                    ),
-                )
-            )
+            out.append(Tally(**asdict(Counts.of(verdicts)), family=family))
     return tuple(out)
 
 

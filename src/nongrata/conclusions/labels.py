@@ -12,6 +12,7 @@ from nongrata.conclusions.model import Family
 from nongrata.stats.accuracy import Floats
 from nongrata.stats.figure import Figure
 from nongrata.stats.verdicts import Judged, judge
+from nongrata.wording import say
 
 ONE_CLUSTER = "one cluster of questions has no spread"
 
@@ -38,8 +39,10 @@ def label_drafts(cells: Cells, rankable: bool) -> list[Draft]:
     out = []
     for m, (a, b) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
         first, second = (a, b) if judged.direction[m] > 0 else (b, a)
-        statement = (
-            f"prompts with {names[first]} are answered more accurately than with {names[second]}"
+        statement = say(
+            "prompts with {label} are answered more accurately than with {rival}",
+            label=names[first],
+            rival=names[second],
         )
         out.append(
             _draft(
@@ -94,8 +97,12 @@ def _against(cells: Cells, P: int, control: int, rankable: bool) -> list[Draft]:
     held = _held_out_pairs(cells, i, j)
     names, out = cells.names, []
     for m in range(P):
-        way = "more" if judged.direction[m] > 0 else "less"
-        statement = f"prompts with {names[m]} are answered {way} accurately than {names[control]}"
+        template = (
+            "prompts with {label} are answered more accurately than with {rival}"
+            if judged.direction[m] > 0
+            else "prompts with {label} are answered less accurately than with {rival}"
+        )
+        statement = say(template, label=names[m], rival=names[control])
         out.append(
             _draft(
                 cells, judged, m, estimate[m], float(pooled[m]), float(held[m]),
@@ -225,7 +232,11 @@ def _extreme(
     K, df = lead.shape[1], cells.units.degrees_of_freedom
     R = len(rivals)
     joint = judge_extreme(np.where(np.isnan(wins), 1.0, wins), np.where(np.isnan(loses), 1, loses))
-    word = "most" if best else "least"
+    template = (
+        "prompts with {label} are answered most accurately of all labels"
+        if best
+        else "prompts with {label} are answered least accurately of all labels"
+    )
     names = cells.names
     runner = min(range(R), key=lambda r: float(lead[r].mean()))
     other = rivals[runner]
@@ -235,8 +246,8 @@ def _extreme(
     return Draft(
         family="extremes",
         subject=names[top],
-        rival=names[second] if R == 1 else "every other label",
-        statement=f"prompts with {names[top]} are answered {word} accurately of all labels",
+        rival=names[second] if R == 1 else say("every other label"),
+        statement=say(template, label=names[top]),
         metric="accuracy",
         unit="points",
         estimate=Figure(100 * float(lead[runner].mean())),

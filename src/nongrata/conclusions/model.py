@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -70,10 +71,18 @@ class Conclusion:
     estimate, low, high
         Its size, a mean over configurations, and a 95% interval of its own (not adjusted for the
         number of conclusions); undefined where the data choose what is compared.
+    typical, typical_low, typical_high
+        Of a squared difference of the family "effects" in points: the root mean square of the
+        difference between two configurations (labels, levels), and its interval; 0 where the
+        noise taken off is larger.
     configurations
         How many it is judged over.
+    required
+        In how many of them a robust conclusion must be shown; 0 where it has no direction.
+    same_way
+        In how many of them its own direction is the conclusion's.
     share
-        Per cent of them whose own direction is the conclusion's.
+        The same in per cent of them.
     held_out
         The same where the direction comes from one half of the questions and the share from
         the other, averaged over random halves.
@@ -104,7 +113,12 @@ class Conclusion:
     estimate: Figure
     low: Figure
     high: Figure
+    typical: Figure
+    typical_low: Figure
+    typical_high: Figure
     configurations: int
+    required: int
+    same_way: Figure
     share: Figure
     held_out: Figure
     verdict: Verdict
@@ -142,16 +156,77 @@ def _without(exceptions: tuple[Except, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """How the conclusions of one family came out."""
+class Counts:
+    """How many conclusions came out how."""
 
-    family: Family
     total: int
     robust: int
     fragile: int
     shown: int
     undecided: int
     not_rankable: int
+
+    @classmethod
+    def of(cls, verdicts: Sequence[Verdict]) -> Counts:
+        """Count verdicts.
+
+        Examples
+        --------
+        >>> Counts.of(["robust", "shown", "robust"]).robust
+        2
+        """
+        words: tuple[Verdict, ...] = ("robust", "fragile", "shown", "undecided", "not rankable")
+        return Counts(len(verdicts), *(verdicts.count(word) for word in words))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally(Counts):
+    """How the conclusions of one family came out."""
+
+    family: Family
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerNumbers:
+    """The numbers of the answer to the research question.
+
+    A number in a sentence of the answer has the name of its field here.
+
+    Parameters
+    ----------
+    configurations, pairs, pairs_robust, pairs_fragile, pairs_undecided
+        How many, the pairs being of labels.
+    lowest, highest
+        Least and greatest accuracy of a configuration, labels averaged, in per cent.
+    typical, typical_low, typical_high
+        Root mean square difference between two configurations, labels averaged, with its
+        interval, in points; noise taken off.
+    p
+        Adjusted p value of "accuracy depends on the configuration".
+    labels_typical, labels_typical_low, labels_typical_high
+        Root mean square difference between two labels, configurations averaged, in points.
+    iq, iq_floor, known
+        IQ(2) of two configurations, and of one configuration asked twice, in per cent, and over
+        how many configurations: those whose noise is known.
+    """
+
+    configurations: int
+    lowest: Figure
+    highest: Figure
+    typical: Figure
+    typical_low: Figure
+    typical_high: Figure
+    p: Figure
+    labels_typical: Figure
+    labels_typical_low: Figure
+    labels_typical_high: Figure
+    pairs: int
+    pairs_robust: int
+    pairs_fragile: int
+    pairs_undecided: int
+    iq: Figure
+    iq_floor: Figure
+    known: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +264,16 @@ class ModelFindings:
     design_effect
         Variance of the mean accuracy over what it were without clusters and strata.
     answer
-        Three sentences: accuracy, order of labels, set of right questions.
+        Accuracy, order of labels, set of right questions, one text each; then what else must be
+        known.
+    numbers
+        The numbers in it.
     conclusions
         All of them but those of pairs of labels that are not decided.
     tallies
         How many came out how, by family.
+    total
+        The same, all families together.
     claims
         Statements of the preprint.
     """
@@ -206,8 +286,10 @@ class ModelFindings:
     clusters: int
     design_effect: Figure
     answer: tuple[str, ...]
+    numbers: AnswerNumbers
     conclusions: tuple[Conclusion, ...]
     tallies: tuple[Tally, ...]
+    total: Counts
     claims: tuple[Claimed, ...]
 
     def of(self, family: Family) -> tuple[Conclusion, ...]:
@@ -252,7 +334,7 @@ class Findings(Result):
         parts = []
         for m in self.models:
             counts = {
-                name: sum(getattr(t, name) for t in m.tallies)
+                name: getattr(m.total, name)
                 for name in ("robust", "shown", "fragile", "undecided", "not_rankable")
             }
             said = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n)
@@ -263,7 +345,10 @@ class Findings(Result):
         """One row for each conclusion; what is undefined is null."""
         import polars as pl
 
-        numbers = ("estimate", "low", "high", "share", "held_out", "p", "p_fragile", "needed")
+        numbers = (
+            *("estimate", "low", "high", "typical", "typical_low", "typical_high"),
+            *("same_way", "share", "held_out", "p", "p_fragile", "needed"),
+        )
         rows: list[dict[str, Any]] = []
         for c in self.conclusions:
             record: dict[str, Any] = {

@@ -30,11 +30,12 @@ from nongrata.stats.figure import Figure
 from nongrata.stats.settings import all_together, one_factor_settings
 from nongrata.stats.units import Units
 from nongrata.stats.verdicts import judge
+from nongrata.wording import say
 
 DOMAIN_DRAWS = 300
 """Resamples behind a standard deviation of a domain's squared difference."""
 
-OTHERS = "the other domains"
+OTHERS = say("the other domains")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def compared(
     names
         What is compared, `value` being the first less the second.
     verb
-        Stands between the two names in the statement.
+        The statement, with ``{first}`` and ``{second}``.
     """
     from scipy.special import stdtr
 
@@ -82,7 +83,7 @@ def compared(
         family=family,
         subject=first,
         rival=second,
-        statement=verb.format(first, second),
+        statement=say(verb, first=first, second=second),
         metric=metric,
         unit=unit,
         estimate=Figure(abs(value)) if size_known else Figure.undefined(bad),
@@ -114,7 +115,7 @@ def factor_drafts(cells: Cells) -> list[Draft]:
                 compared(
                     "orders",
                     (first, second),
-                    "{} moves accuracy more than {}",
+                    "{first} moves accuracy more than {second}",
                     "squared difference of accuracy",
                     "points^2",
                     a - b,
@@ -147,11 +148,14 @@ def domain_drafts(cells: Cells, rankable: bool) -> list[Draft]:
     ]  # fmt: skip
     reason = next((s.reason for s in sets if s.reason), "")
     excess = [Sized(s.excess, spread(s.drawn)) for s in sets]
-    verb = "accuracy on {} moves more with the configuration than on {}"
+    verb = "accuracy on {first} moves more with the configuration than on {second}"
     metric: Metric = "squared difference of accuracy"
     out += _against_others(cells, domains, squares, verb, metric, "points^2", "")
     if not reason:
-        verb = "the set of right questions changes more with the configuration in {} than in {}"
+        verb = (
+            "the set of right questions changes more with the configuration in {first} than in "
+            "{second}"
+        )
         out += _against_others(cells, domains, excess, verb, "IQ(2) excess", "per cent", "")
     return out
 
@@ -238,7 +242,11 @@ def _by_accuracy(
         value = 100 * float(estimates[d].mean())
         margin = 100 * float(pooled[d]) * float(stdtrit(max(df, 1), 0.975))
         held = agreement_of_halves(*(h[d] for h in halves))
-        way = "more" if sign > 0 else "less"
+        template = (
+            "questions of {domain} are answered more accurately than of {rival}"
+            if sign > 0
+            else "questions of {domain} are answered less accurately than of {rival}"
+        )
         rival = OTHERS if n > 1 else domains[1]
         none = Figure.undefined(ONE_CLUSTER)
         out.append(
@@ -246,7 +254,7 @@ def _by_accuracy(
                 family="orders",
                 subject=name,
                 rival=rival,
-                statement=f"questions of {name} are answered {way} accurately than of {rival}",
+                statement=say(template, domain=name, rival=rival),
                 metric="accuracy",
                 unit="points",
                 estimate=Figure(value),

@@ -6,11 +6,27 @@ from typing import Any
 
 from nongrata.report.document.blocks import Document
 from nongrata.report.document.pieces import Name
+from nongrata.report.sections.accuracy import accuracy_section
+from nongrata.report.sections.design import design_section
 from nongrata.report.sections.instability import instability_section
+from nongrata.report.sections.limits import limits_section
+from nongrata.report.sections.methods import methods_section
+from nongrata.report.sections.provenance import provenance_section
+from nongrata.report.sections.question_sets import question_sets_section
 from nongrata.report.sections.study import Study
+from nongrata.report.sections.summary import summary_section
 from nongrata.study_results import StudyResults
 
-SECTIONS = (instability_section,)
+SECTIONS = (
+    summary_section,
+    design_section,
+    accuracy_section,
+    instability_section,
+    question_sets_section,
+    limits_section,
+    methods_section,
+    provenance_section,
+)
 """In the order in which they are read; the first is the first screen."""
 
 
@@ -31,6 +47,7 @@ def build_document(results: StudyResults | dict[str, Any]) -> Document:
             "model": tuple(study.models),
             "domain": tuple(study.domains),
             "factor": tuple(study.factors),
+            "persona": tuple(study.personas),
         },
         results=study.results,
     )

@@ -223,7 +223,21 @@ class Chart:
     facets: Facets = field(default_factory=dict)
 
 
-Block = Paragraph | Listing | Table | Chart
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A text that is shown as it is, line by line: a command, a citation, a prompt.
+
+    Parameters
+    ----------
+    text
+        The text; it is never translated.
+    """
+
+    text: str
+    facets: Facets = field(default_factory=dict)
+
+
+Block = Paragraph | Listing | Table | Chart | Code
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -14,10 +15,44 @@ from nongrata.report.document.pieces import (
     Text,
     Verdict,
 )
-from nongrata.report.document.plain import plain
 from nongrata.report.document.said import split, text_of
 from nongrata.report.languages.language import Language
 from nongrata.terminal import visible
+
+_SPACE = "\u00a0"
+_WORD = re.compile(r"[A-Za-z]{2}")
+_FIELD = re.compile(r"\{\w+\}")
+
+
+class Reasons:
+    """Why numbers of a table are undefined: each reason once, with a letter that points to it.
+
+    Examples
+    --------
+    >>> reasons = Reasons()
+    >>> [reasons.mark(why) for why in ("no pairs", "one level", "no pairs")]
+    ['a', 'b', 'a']
+    >>> reasons.pairs
+    [('a', 'no pairs'), ('b', 'one level')]
+    """
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def mark(self, reason: str) -> str:
+        """The letter of a reason."""
+        return self._marks.setdefault(reason, _letters(len(self._marks)))
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Letters and reasons, in order."""
+        return [(letter, reason) for reason, letter in self._marks.items()]
+
+
+def _letters(place: int) -> str:
+    """a, b, ..., z, aa, ab, ..."""
+    before, last = divmod(place, 26)
+    return (_letters(before - 1) if before else "") + chr(ord("a") + last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,45 +79,73 @@ class PieceMarkup:
         >>> english(Number(2.25, "/ia/value"))
         Markup('<data value="2.25" data-path="/ia/value">2.2</data>')
         """
+        return Markup(self.html(piece))  # noqa: S704 - html() escapes all that is not ours
+
+    def html(self, piece: Piece | None, reasons: Reasons | None = None) -> str:
+        """The same as a plain str, for the many cells of tables.
+
+        Parameters
+        ----------
+        piece
+            The piece.
+        reasons
+            Collects why numbers are undefined; without it the reason stands beside the dash.
+        """
         if piece is None:
-            return Markup()
-        if isinstance(piece, str):
-            return escape(self.language.sentence(piece))
-        if isinstance(piece, Text):
-            return self._text(piece)
+            return ""
         if isinstance(piece, Number):
-            return self._number(piece)
+            return self._number(piece, reasons)
         if isinstance(piece, Estimate):
-            return self._estimate(piece)
+            return self._estimate(piece, reasons)
+        if isinstance(piece, str):
+            return self._said(piece, escape(self.language.sentence(piece)))
+        if isinstance(piece, Text):
+            return self._said(piece.template, self._text(piece, reasons))
         if isinstance(piece, Verdict):
-            kind = piece.word.replace(" ", "-")
-            word = self.language.sentence(piece.word)
-            return Markup('<span class="verdict {}">{}</span>').format(kind, word)
+            return self._verdict(piece)
         if isinstance(piece, Names):
-            return Markup(", ").join(self(item) for item in piece.items)
-        return Markup("<bdi>{}</bdi>").format(visible(piece.text, one_line=True))
+            return ", ".join(self.html(item, reasons) for item in piece.items)
+        return f"<bdi>{escape(visible(piece.text, one_line=True))}</bdi>"
 
-    def _text(self, text: Text) -> Markup:
-        parts = [
-            escape(words) + (self(text.values[field]) if field else Markup())
+    def _said(self, template: str, html: str) -> str:
+        """Mark what has no translation as English, so that it is read out as English."""
+        if self.language.has(template) or not _WORD.search(_FIELD.sub("", template)):
+            return html
+        return f'<span lang="en">{html}</span>'
+
+    def _text(self, text: Text, reasons: Reasons | None) -> str:
+        return "".join(
+            escape(words) + (Markup(self.html(text.values[field], reasons)) if field else "")  # noqa: S704
             for words, field in split(self.language.sentence(text.template))
-        ]
-        return Markup().join(parts)
+        )
 
-    def _number(self, number: Number) -> Markup:
+    def _number(self, number: Number, reasons: Reasons | None) -> str:
         shown = self.language.number(number)
         if number.value is None:
-            reason = plain(text_of(number.reason), self.language)
-            return Markup('<span class="none" title="{}">{}</span>').format(reason, shown)
-        unit = Markup("\u00a0{}").format(self.language.sentence(number.unit)) if number.unit else ""
-        return Markup('<data value="{}" data-path="{}">{}</data>{}').format(
-            repr(number.value), number.path, shown, unit
-        )
+            return self._undefined(shown, number.reason, reasons)
+        data = f'<data value="{number.value!r}" data-path="{escape(number.path)}">'
+        return f"{data}{escape(shown)}</data>{self._unit(number.unit)}"
 
-    def _estimate(self, estimate: Estimate) -> Markup:
-        value = self._number(estimate.value)
+    def _undefined(self, dash: str, reason: str, reasons: Reasons | None) -> str:
+        why = self.html(text_of(reason or "not defined"))
+        if reasons is None:
+            return f'<span class="none">{dash}<span class="unseen"> ({why})</span></span>'
+        return f'<span class="none">{dash}<sup>{reasons.mark(why)}</sup></span>'
+
+    def _unit(self, unit: str) -> str:
+        if not unit:
+            return ""
+        close = unit == "%" and self.language.code == "en"
+        return f"{'' if close else _SPACE}{escape(self.language.sentence(unit))}"
+
+    def _estimate(self, estimate: Estimate, reasons: Reasons | None) -> str:
+        value = self._number(estimate.value, reasons)
         if estimate.low.value is None or estimate.high.value is None:
             return value
-        return Markup('{} <span class="ci">[{}, {}]</span>').format(
-            value, self._number(estimate.low), self._number(estimate.high)
-        )
+        low, high = (self._number(end, reasons) for end in (estimate.low, estimate.high))
+        return f'{value} <span class="ci">[{low},{_SPACE}{high}]</span>'
+
+    def _verdict(self, verdict: Verdict) -> str:
+        kind = re.sub(r"[^a-z]+", "-", verdict.word.lower()).strip("-")
+        word = self._said(verdict.word, escape(self.language.sentence(verdict.word)))
+        return f'<span class="verdict {kind}">{word}</span>'

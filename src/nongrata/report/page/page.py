@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-import json
+from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from nongrata.report.charts.theme import config
-from nongrata.report.document.blocks import Chart, Document
+from nongrata.report.document.blocks import Block, Document
 from nongrata.report.document.plain import plain
 from nongrata.report.languages.language import Language
 from nongrata.report.page.markup import PieceMarkup
+from nongrata.report.page.masthead import masthead
+from nongrata.report.page.script_data import script_data, script_json
+from nongrata.report.page.table_markup import facet_attributes, helped, table_markup
+from nongrata.terminal import visible
 
-_HIDDEN = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+SCRIPTS = (
+    "page",
+    "address",
+    "theme",
+    "tooltip",
+    "charts",
+    "saving",
+    "filters",
+    "sorting",
+    "folding",
+    "copying",
+    "inspector",
+    "contents",
+    "printing",
+    "start",
+)
+"""Parts of the page's script, in the order in which they build on each other."""
 
 
 def render_page(document: Document, language: Language) -> str:
@@ -28,66 +46,57 @@ def render_page(document: Document, language: Language) -> str:
     language
         In which language.
     """
-    assets = files("nongrata.report.page") / "assets"
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (assets / name).read_text(encoding="utf-8")),
+    piece = PieceMarkup(language)
+    return _environment().get_template("page.html.j2").render(
+        document=document,
+        head=masthead(document),
+        language=language,
+        piece=piece,
+        say=piece,
+        plain=lambda each: plain(each, language),
+        kind=_kind,
+        facets=facet_attributes,
+        helped=helped,
+        visible=visible,
+        tables={table.id for table in document.tables},
+        table_markup=lambda table: table_markup(table, piece),
+        style=_asset("report.css"),
+        vega=_vega(),
+        script=_script(),
+        data=Markup(script_json(script_data(document, language))),  # noqa: S704 - cannot end it
+    )  # fmt: skip
+
+
+def _kind(block: Block) -> str:
+    return type(block).__name__.lower()
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: str(_asset(name))),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    data = {d.name: d for chart in document.charts for d in chart.data}
-    charts = {chart.id: _spec(chart, language) for chart in document.charts}
-    return environment.get_template("page.html.j2").render(
-        document=document,
-        language=language,
-        piece=PieceMarkup(language),
-        plain=lambda piece: plain(piece, language),
-        kind=lambda block: type(block).__name__.lower(),
-        style=Markup((assets / "report.css").read_text(encoding="utf-8")),  # noqa: S704
-        script=Markup((assets / "report.js").read_text(encoding="utf-8")),  # noqa: S704
-        vega=Markup(_vega()),  # noqa: S704
-        charts=Markup(  # noqa: S704
-            script_json(
-                {
-                    "charts": charts,
-                    "data": {name: _columns(d.fields) for name, d in data.items()},
-                    "themes": {"light": config("light"), "dark": config("dark")},
-                }
-            )
-        ),
-    )
 
 
-def script_json(value: Any) -> str:
-    r"""JSON that can stand in a script element: nothing in it can end the element.
-
-    Examples
-    --------
-    >>> script_json("</script>")
-    '"\\u003c/script\\u003e"'
-    """
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    for character, escaped in _HIDDEN.items():
-        text = text.replace(character, escaped)
-    return text
+def _asset(name: str) -> Markup:
+    file = files("nongrata.report.page") / "assets" / name
+    return Markup(file.read_text(encoding="utf-8"))  # noqa: S704 - our own
 
 
-def _spec(chart: Chart, language: Language) -> dict[str, Any]:
-    return {"spec": dict(chart.spec), "title": plain(chart.title, language)}
+@cache
+def _script() -> Markup:
+    """The script: each part is one constant, named as its file, so that names cannot clash."""
+    return Markup("\n").join(_asset(f"js/{name}.js") for name in SCRIPTS)
 
 
-def _columns(fields: Any) -> dict[str, Any]:
-    return {
-        name: {"values": field.values}
-        | ({"path": field.path, "places": field.places} if field.path else {})
-        for name, field in fields.items()
-    }
-
-
-def _vega() -> str:
+@cache
+def _vega() -> Markup:
     """Vega, Vega-Lite and vega-embed as one script, which defines ``vegaEmbed``."""
     import vl_convert
 
     bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub asks for a snippet
-    return bundle.replace("</script", "<\\/script")
+    return Markup(bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--"))  # noqa: S704

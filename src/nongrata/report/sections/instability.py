@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nongrata.report.charts.instability import ia_chart
-from nongrata.report.document.blocks import Block, Column, Row, Section, Table
+from nongrata.report.charts.instability import drawn, ia_chart
+from nongrata.report.document.blocks import Block, Paragraph, Section
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Estimate, Name, Number, Text
+from nongrata.report.document.pieces import Name, Number, Text
+from nongrata.report.sections.figures import estimate, rests_on, why_not
+from nongrata.report.sections.instability_tables import (
+    by_label_table,
+    ia_table,
+    io_table,
+    persona_sets_table,
+    row_name,
+)
 from nongrata.report.sections.study import Study
-
-_SCOPES = {"overall": "", "factor": "By factor", "domain": "By domain"}
 
 
 def instability_section(study: Study) -> Section:
@@ -32,48 +38,71 @@ def instability_section(study: Study) -> Section:
 
 def _of_model(study: Study, model: str) -> Iterator[Block]:
     rows = list(study.of("noise", model)["rows"])
-    names = [row["name"].text or "all configurations" for row in rows]
-    table = _ia_table(study, model, rows)
-    yield ia_chart(rows, names, model, study.id("ia", model), table)
-    yield table
-
-
-def _ia_table(study: Study, model: str, rows: list[Cursor]) -> Table:
-    body, scope = [], ""
-    for row in rows:
-        new = row["scope"].text != scope
-        scope = row["scope"].text
-        name = row["name"].text
-        body.append(
-            Row(
-                cells=(
-                    Name(name) if name else Text("all configurations"),
-                    Number.count(row["compared"]),
-                    Number.of(row["ia"], 2),
-                    Number.of(row["exchangeability_floor"], 2),
-                    Estimate.of(row["over_exchangeability"], _key(row), 2, style="signed"),
-                    Number.p(row["p_exchangeability"]),
-                ),
-                facets={scope: name} if name else {},
-                group=Text(_SCOPES[scope]) if new and _SCOPES[scope] else None,
-            )
+    if not rows:
+        return
+    facets = {"model": model}
+    yield from (Paragraph(text, tone, facets) for text, tone in _lead(model, rows[0]))
+    kept = drawn(rows, "ia")
+    chart = ia_chart(kept, [row_name(row) for row in kept], model, study.id("ia", model))
+    if chart is not None:
+        yield chart
+    if len(kept) < len([row for row in rows if row["ia"].number is not None]):
+        yield Paragraph(
+            Text("The chart shows the domains with the largest IA; the table has all."),
+            "note",
+            facets,
         )
-    return Table(
-        id=study.id("ia-table", model),
-        caption=Text.of("Instability of accuracy (IA) of {model}", model=Name(model)),
-        columns=(
-            Column("over", Text("over"), kind="name"),
-            Column("configurations", Text("K"), help=Text("configurations compared")),
-            Column("ia", Text("IA"), "points"),
-            Column("floor", Text("noise alone"), "points"),
-            Column("excess", Text("excess"), "points", "estimate"),
-            Column("p", Text("p")),
+    yield ia_table(study, model, rows)
+    for key, what in (("ia", "IA"), ("rerun_floor", "floor of asking again")):
+        yield from why_not([(row_name(row), row[key]) for row in rows], Text(what), facets)
+    yield io_table(study, model)
+    yield persona_sets_table(study, model)
+    yield by_label_table(study, model)
+    yield Paragraph(rests_on(rows[0]), "note", facets)
+
+
+def _lead(model: str, row: Cursor) -> Iterator[tuple[Text, str]]:
+    """What the row over all configurations says, in two or three sentences."""
+    numbers = (row["ia"].number, row["p_exchangeability"].number, row["p_equal_accuracy"].number)
+    if any(number is None for number in numbers):
+        return
+    yield (
+        Text.of(
+            "{model}: of an instability of accuracy (IA) of {ia}, noise alone makes about {floor}; "
+            "the excess is {excess}.",
+            model=Name(model),
+            ia=Number.of(row["ia"], 2, unit="points"),
+            floor=Number.of(row["exchangeability_floor"], 2),
+            excess=estimate(row["over_exchangeability"], unit="points"),
         ),
-        rows=tuple(body),
-        facets={"model": model},
+        "lead",
     )
-
-
-def _key(row: Cursor) -> str:
-    """Name of the number in an estimate."""
-    return "figure" if row["over_exchangeability"]["figure"].value is not None else "estimate"
+    _, p_exchange, p_equal = numbers
+    p = Number.p(row["p_exchangeability"])
+    equal = Number.p(row["p_equal_accuracy"])
+    if p_equal is not None and p_equal <= 0.05:
+        said = (
+            "The accuracies of the configurations do differ, more than they would if all were "
+            "equal and only the questions drawn made them differ (p {equal}; p {p} against "
+            "exchangeable configurations)."
+        )
+    elif p_exchange is not None and p_exchange <= 0.05:
+        said = (
+            "Configurations answer questions differently, beyond chance (p {p}); that their "
+            "accuracies differ over questions at large is not shown (p {equal})."
+        )
+    else:
+        said = (
+            "More than noise is not shown (p {p}; p {equal} against equal accuracies); that is no "
+            "proof that configurations are alike."
+        )
+    yield Text.of(said, p=p, equal=equal), "plain"
+    if row["typical_difference"].number is not None:
+        yield (
+            Text.of(
+                "With noise taken off, the accuracies of two configurations typically lie "
+                "{typical} apart (root mean square; below 0 where less was seen than noise makes).",
+                typical=Number.of(row["typical_difference"], 2, unit="points"),
+            ),
+            "plain",
+        )

@@ -158,9 +158,8 @@ def _difference(c: Conclusion) -> str:
     if not c.estimate.defined:
         return "-"
     value, low, high = c.estimate.value, c.low.value, c.high.value
-    if c.family == "effects" and c.unit == "points^2":
-        numbers = [math.sqrt(max(v, 0.0)) for v in (value, low, high)]
-        return f"{numbers[0]:.1f} rms [{numbers[1]:.1f}, {numbers[2]:.1f}]"
+    if c.typical.defined:
+        return f"{c.typical.value:.1f} rms [{c.typical_low.value:.1f}, {c.typical_high.value:.1f}]"
     unit = {"points": "", "points^2": " pt2", "per cent": "%"}[c.unit]
     if not c.low.defined:
         return f"{value:+.1f}{unit}"
@@ -168,9 +167,7 @@ def _difference(c: Conclusion) -> str:
 
 
 def _same_way(c: Conclusion) -> str:
-    if not c.share.defined:
-        return "-"
-    return f"{round(c.share.value * c.configurations / 100)} of {c.configurations}"
+    return f"{c.same_way.value:.0f} of {c.configurations}" if c.same_way.defined else "-"
 
 
 def _exceptions(c: Conclusion) -> Text:

@@ -1,0 +1,1 @@
+"""Charts of a document as files for papers: SVG, PNG and PDF, drawn without a browser."""

@@ -1,0 +1,52 @@
+"""A chart as one complete Vega-Lite specification: data, theme, language and size filled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nongrata.report.charts.theme import Theme, config
+from nongrata.report.charts.translated import translated, written
+from nongrata.report.document.blocks import Chart
+from nongrata.report.languages.language import Language
+
+WIDTH = 700
+"""Pixels of a chart that is as wide as what it stands in."""
+BACKGROUNDS = {"light": "white", "dark": "#14171b"}
+
+
+def full_specification(chart: Chart, language: Language, theme: Theme = "light") -> dict[str, Any]:
+    """A specification that can be drawn as it stands.
+
+    Parameters
+    ----------
+    chart
+        The chart.
+    language
+        In which language its titles are.
+    theme
+        Light, for print, or dark.
+    """
+    datasets = {}
+    for dataset in chart.data:
+        columns = {name: written(field, language) for name, field in dataset.fields.items()}
+        datasets[dataset.name] = [
+            dict(zip(columns, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
+        ]
+    spec: dict[str, Any] = _sized(translated(chart.spec, language))
+    return spec | {
+        "datasets": datasets,
+        "config": config(theme) | {"background": BACKGROUNDS[theme]},
+    }
+
+
+def _sized(spec: Any) -> Any:
+    """The specification with a width in pixels wherever it asks for its container's."""
+    if isinstance(spec, dict):
+        return {
+            key: WIDTH if key == "width" and value == "container" else _sized(value)
+            for key, value in spec.items()
+        }
+    if isinstance(spec, list):
+        return [_sized(each) for each in spec]
+    return spec

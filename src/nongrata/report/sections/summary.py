@@ -1,0 +1,311 @@
+"""Section: the first screen. The research question answered, and conclusions with verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from nongrata.report.document.blocks import (
+    Block,
+    Column,
+    Facets,
+    Listing,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+)
+from nongrata.report.document.cursor import Cursor
+from nongrata.report.document.pieces import Estimate, Name, Names, Number, Text, Verdict
+from nongrata.report.document.said import text_of
+from nongrata.report.sections.conclusion_tables import (
+    all_table,
+    counted,
+    decided,
+    exceptions,
+    first_table,
+    models_table,
+    open_table,
+    picked,
+)
+from nongrata.report.sections.sentences import sentence
+from nongrata.report.sections.study import Study
+
+EXCEPTIONS = 6
+"""Conclusions whose exceptions are named under the table."""
+MODEL_PAIRS = 6
+"""Conclusions about pairs of models on the first screen."""
+URGENT = ("damage", "limited")
+"""Notices that stand on the first screen."""
+
+
+def summary_section(study: Study) -> Section:
+    """What is robust in a study and what is not.
+
+    Parameters
+    ----------
+    study
+        The results.
+    """
+    blocks: list[Block] = [*_set_up(study), *_warnings(study)]
+    if len(study.models) > 1:
+        blocks.append(_overview(study))
+    for model in study.models:
+        blocks += _of_model(study, model)
+    between = study.top["findings"]["between_models"]
+    if len(between):
+        blocks += _models_compared(list(between))
+    return Section(
+        id="summary",
+        title=Text("Do conclusions about personas survive a change of prompt?"),
+        question=Text("What is robust in this study, and what is not?"),
+        blocks=tuple(blocks),
+    )
+
+
+def _models_compared(conclusions: list[Cursor]) -> Iterator[Block]:
+    """The largest conclusions about pairs of models; all of them folded."""
+    first = picked(conclusions, MODEL_PAIRS)
+    yield models_table(first, "models-compared", Text("Models compared"))
+    if len(first) < len(conclusions):
+        table = models_table(conclusions, "models-compared-all", Text("All comparisons of models"))
+        yield replace(table, folded=True)
+
+
+def _set_up(study: Study) -> Iterator[Block]:
+    """What was asked, in how many ways; what a label is."""
+    top = study.top
+    many = len(study.models) > 1
+    asked = Text.of(
+        "{models} models were asked {questions} questions under {labels}."
+        if many
+        else "{model} was asked {questions} questions under {labels}.",
+        models=Number.count(top["models"]),
+        model=Name(study.models[0]),
+        questions=Number.count(top["questions"]),
+        labels=labels_and_controls(study),
+    )
+    varied = Text("There is one configuration, one way of asking: nothing was varied.")
+    if study.results["configurations"] > 1:
+        varied = Text.of(
+            "Each label was put in {configurations} configurations: a configuration is one way of "
+            "asking, a combination of {factors}.",
+            configurations=Number.count(top["configurations"]),
+            factors=Names(tuple(Name(factor) for factor in study.factors)),
+        )
+    people = Text(
+        "A label is words in a prompt: its accuracy is a property of these prompts and this model, "
+        "and says nothing about people."
+    )
+    yield Paragraph(Text.of("{asked} {varied} {people}", asked=asked, varied=varied, people=people))
+
+
+def labels_and_controls(study: Study) -> Text:
+    """How many there are of each, as a part of a sentence."""
+    return Text.of(
+        "{labels} persona labels and {controls} controls"
+        if study.controls
+        else "{labels} persona labels",
+        labels=Number.count(study.top["findings"]["models"][0]["labels"]),
+        controls=Number.count(study.top["controls"]),
+    )
+
+
+def _warnings(study: Study) -> Iterator[Block]:
+    simulated = study.top["provenance"]["models"].all(is_model=False)
+    if simulated:
+        names = Names(tuple(Name(model["id"].text) for model in simulated))
+        yield Paragraph(
+            Text.of("Simulated answers: no language model was asked ({names}).", names=names),
+            "warning",
+        )
+    for notice in study.top["notices"]:
+        if notice["about"].text in URGENT:
+            yield Paragraph(text_of(notice["text"].value), "warning")
+
+
+def _overview(study: Study) -> Table:
+    counts = ("robust", "shown", "fragile", "undecided", "not_rankable")
+    rows = []
+    for model in study.models:
+        total = study.of("findings", model)["total"]
+        overall = study.of("noise", model)["rows"].where(scope="overall")
+        accuracy = study.top["accuracy_intervals"]["rows"].where(model=model, scope="model")
+        two = overall["iq"].where(m=2)["iq"]
+        rows.append(
+            Row(
+                cells=(
+                    Name(model),
+                    Estimate.of(accuracy, "accuracy"),
+                    Number.of(overall["ia"]),
+                    Estimate.of(two, "figure"),
+                    *(Number.count(total[name]) for name in counts),
+                ),
+                facets={"model": model},
+            )
+        )
+    return Table(
+        id="models-overview",
+        caption=Text("Models at a glance"),
+        columns=(
+            Column("model", Text("model"), kind="name"),
+            Column("accuracy", Text("accuracy"), "%", "estimate"),
+            Column(
+                "ia",
+                Text("IA"),
+                "points",
+                help=Text("Mean difference of accuracy between two configurations."),
+            ),
+            Column(
+                "iq2",
+                Text("IQ(2)"),
+                "%",
+                "estimate",
+                help=Text(
+                    "Of the questions right in either of two configurations, how many are right in "
+                    "only one of them."
+                ),
+            ),
+            *(
+                Column(name, Text(name.replace("_", " ")), help=Text("number of conclusions"))
+                for name in counts
+            ),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _of_model(study: Study, model: str) -> Iterator[Block]:
+    part = study.of("findings", model)
+    facets: Facets = {"model": model}
+    if len(study.models) > 1:
+        yield Paragraph(Text.of("{model}:", model=Name(model)), facets=facets)
+    for said in part["answer"]:
+        yield Paragraph(sentence(said.value, part["numbers"]), "lead", facets)
+    if not part["rankable"].value:
+        yield _not_ranked(study, model)
+    if not len(part["tallies"]):
+        return
+    yield first_table(
+        part,
+        study.id("conclusions", model),
+        Text.of(
+            "Conclusions about {model}: {counts}", model=Name(model), counts=counted(part["total"])
+        ),
+        facets,
+    )
+    yield from _exceptions(part, facets)
+    if part["total"]["undecided"].value:
+        yield Paragraph(
+            Text.of(
+                "{undecided} of {total} conclusions are undecided. That is no finding: these "
+                "answers show neither that there is a difference nor that there is none.",
+                undecided=Number.count(part["total"]["undecided"]),
+                total=Number.count(part["total"]["total"]),
+            ),
+            facets=facets,
+        )
+    yield from _folded(study, part, model, facets)
+
+
+def _folded(study: Study, part: Cursor, model: str, facets: Facets) -> Iterator[Block]:
+    name = Name(model)
+    tables = (
+        all_table(
+            part,
+            study.id("conclusions-all", model),
+            Text.of("All decided conclusions about {model}", model=name),
+            facets,
+        ),
+        open_table(
+            part,
+            study.id("conclusions-open", model),
+            Text.of("What is not decided about {model}, and why", model=name),
+            facets,
+        ),
+        _claims(
+            part,
+            study.id("preprint", model),
+            Text.of("Statements of the preprint, as this study of {model} has them", model=name),
+            facets,
+        ),
+    )
+    yield from (table for table in tables if table is not None)
+
+
+def _not_ranked(study: Study, model: str) -> Paragraph:
+    row = study.top["chance"]["rows"].where(model=model, scope="overall")
+    facets: Facets = {"model": model}
+    if row["constant"].number is None or row["chance"].number is None:
+        why = text_of(row["reason"].value or "it is not known how often guessing is right")
+        return Paragraph(Text.of("Nothing is ranked: {why}.", why=why), facets=facets)
+    return Paragraph(
+        Text.of(
+            "Accuracy over all answers is {accuracy}; guessing would give {chance}, and always "
+            "choosing the same place at best {constant}.",
+            accuracy=Number.of(row["accuracy"], unit="%"),
+            chance=Number.of(row["chance"], unit="%"),
+            constant=Number.of(row["constant"], unit="%"),
+        ),
+        facets=facets,
+    )
+
+
+def _exceptions(part: Cursor, facets: Facets) -> Iterator[Block]:
+    """The exceptions of the conclusions that stand in the first table."""
+    found = [
+        c
+        for tally in part["tallies"]
+        for c in picked(
+            [c for c in part["conclusions"].all(family=tally["family"].text) if decided(c)], 2
+        )
+        if len(c["exceptions"])
+    ]
+    items = []
+    for c in found[:EXCEPTIONS]:
+        where = exceptions(c)
+        assert where is not None
+        items.append(
+            Text.of(
+                "{statement} ({verdict}): {where}.",
+                statement=text_of(c["statement"].value),
+                verdict=Verdict(c["verdict"].text),
+                where=where,
+            )
+        )
+    if items:
+        yield Paragraph(Text("Exceptions, by configuration:"), facets=facets)
+        yield Listing(tuple(items), facets)
+
+
+def _claims(part: Cursor, identity: str, caption: Text, facets: Facets) -> Table | None:
+    found = [c for c in part["claims"] if c["status"].text != "not checkable"]
+    if not found:
+        return None
+    return Table(
+        id=identity,
+        caption=caption,
+        columns=(
+            Column("statement", Text("statement"), kind="text"),
+            Column("status", Text("this study"), kind="text"),
+            Column("because", Text("because"), kind="text"),
+        ),
+        rows=tuple(
+            Row(
+                cells=(
+                    text_of(c["statement"].value),
+                    Text(c["status"].text),
+                    text_of(c["because"].value),
+                )
+            )
+            for c in found
+        ),
+        notes=(
+            Text(
+                "The preprint is arXiv 2607.00937. A statement is confirmed or contradicted for "
+                "this study only, and only by a conclusion with a verdict."
+            ),
+        ),
+        facets=facets,
+        folded=True,
+    )

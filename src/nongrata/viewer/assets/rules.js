@@ -1,0 +1,41 @@
+// What each rule of the parser means, in a sentence. docs/parsing.md has them with examples.
+
+export const RULES = {
+  boxed: "a box (\\boxed) holds the answer",
+  tag: "an answer tag holds it",
+  field: "a word for an answer and a colon, dash or line end announce it",
+  sentence: "a sentence says that the answer is this",
+  verb: "the reply says “I choose” or the like",
+  predicate: "the option is called the right one",
+  pronoun: "“it is” or the like stands before the label",
+  conclusion: "a conclusion (“so”, “therefore”) consists of it",
+  "label-line": "a line consists of the label alone",
+  "text-line": "a line consists of the option’s text alone",
+  "leading-label": "the reply begins with the label",
+  "leading-text": "the reply begins with the option’s text",
+  "only-text": "it is the only option that the reply names",
+  refusal: "the reply declines to answer",
+  "thinking-unclosed": "the reply ends while still thinking",
+  "cut-off": "the token limit cut the reply before it said anything for certain",
+  ambiguous: "what it names is not one option for certain",
+  alternatives: "it names several options",
+  "label-text-conflict": "label and option text contradict each other",
+  "none-of-the-above": "it says that none, or all, of them are right",
+  "option-list": "it only repeats the list of options",
+  "repeated-text": "several options have the text that it names",
+  retracted: "it takes back what it had said",
+  negated: "it only says which option is not the one",
+  hypothetical: "it only supposes or asks",
+  abstention: "it says that it does not know",
+  empty: "there is no text",
+  "no-declaration": "nothing in it declares one of the options",
+  "first-token": "the next token’s probabilities were read; an option is drawn from them",
+  cloze: "the likelihoods of the options’ texts were read; an option is drawn from them",
+  error: "asking failed",
+};
+
+export const WHY_NOT = {
+  negated: "denied",
+  hypothetical: "supposed or asked",
+  earlier: "a later one stands",
+};
