@@ -180,6 +180,25 @@ def test_curve_and_personas():
         assert persona.p_adjusted.value >= persona.p.value
 
 
+def test_the_floor_of_the_curve_is_that_of_the_rows():
+    ds = responses(questions=30, theta=True)
+    for value in ("theta", "draws"):
+        model = noise(ds, value=value, resampling=FEW).models[0]
+        by_m = {point.m: point.same_configuration.value for point in model.iq_curve}
+        for at in model.rows[0].iq:
+            assert by_m[at.m] == pytest.approx(at.same_configuration.value, rel=1e-5)
+        assert by_m[1] == pytest.approx(0, abs=1e-5)
+        assert list(by_m.values()) == sorted(by_m.values())
+
+
+def test_the_floor_of_the_curve_ends_where_there_are_too_few_replicates():
+    model = noise(responses(questions=30, replicates=3), resampling=FEW).models[0]
+    floors = [point.same_configuration for point in model.iq_curve]
+    assert [floor.defined for floor in floors] == [True] * 3 + [False] * 3
+    assert "nor 4 replicates" in floors[3].reason
+    assert floors[1].value == pytest.approx(model.rows[0].iq[0].same_configuration.value)
+
+
 def test_same_seed_same_bits():
     ds = responses(questions=50, lost=0.1)
     assert noise(ds, resampling=FEW).to_json() == noise(ds, resampling=FEW).to_json()

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau
+from scipy.stats import kendalltau, rankdata
 
 from designs import responses
 from nongrata.analysis.cube import read_cube
@@ -62,6 +62,28 @@ def test_overall_ranking_is_that_of_the_labels_mean_accuracies():
     tau = np.mean([kendalltau(A[:, a], A[:, b]).statistic for a in range(6) for b in range(a)])
     assert part.agreement[0].tau_b.value == pytest.approx(tau)
     assert (part.clusters, part.questions, part.design_effect.value) == (80, 80, 1.0)
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.02])
+def test_the_order_in_each_configuration_is_that_of_its_accuracies(lost):
+    # few questions, so that labels tie
+    ds = responses(personas=6, questions=30, seed=4, lost=lost)
+    result = ranking(ds, resampling=FEW)
+    part, data = result.models[0], data_of(ds)
+    labels = [data.cube.personas.index(name) for name in part.personas]
+    there, ties = data.present[labels].all(axis=0), 0
+    for c, one in enumerate(part.by_configuration):
+        accuracy = [data.value[p, c, there[c]].mean(dtype=float) for p in labels]
+        want = rankdata(-np.round(accuracy, 9))
+        assert one.ranks == tuple(want)
+        assert one.levels == tuple(str(level) for level in data.cube.configuration(c))
+        assert one.questions == there[c].sum()
+        ties += len(set(one.ranks)) < len(one.ranks)
+    assert ties
+    assert len(part.by_configuration) == part.configurations
+    frame = result.ranks_to_dataframe()
+    assert frame.columns == ["model", *part.factors, "questions", "persona", "rank"]
+    assert frame["rank"].to_list() == [rank for one in part.by_configuration for rank in one.ranks]
 
 
 def test_scopes():

@@ -58,7 +58,7 @@ def test_labels_that_differ_everywhere_are_robust():
     assert control.estimate.value == pytest.approx(-30, abs=6)
     assert control.low.value < control.estimate.value < control.high.value
     assert "is robust" not in found.models[0].answer[0]
-    assert "Best label on average: label-0 (robust)." in found.models[0].answer[1]
+    assert "Best on average: label-0 (robust)." in found.models[0].answer[1]
 
 
 def test_labels_that_change_places_are_fragile_and_the_exceptions_named():
@@ -105,7 +105,7 @@ def test_formats_that_matter_are_shown_and_no_label_is():
     assert said["format moves accuracy more than temperature"].verdict == "shown"
     assert not any(c.verdict in ("robust", "fragile") for c in found.models[0].of("pairs"))
     answer = found.models[0].answer
-    assert "it depends on the configuration" in answer[0]
+    assert answer[0].startswith("Accuracy: depends on the configuration. ")
     assert answer[0].endswith("It moves with format.")
 
 
@@ -190,7 +190,7 @@ def test_nothing_varied_is_said():
     assert pair_tally.undecided == pair_tally.total
     c = found.models[0].of("controls")[0]
     assert "nothing was varied" in c.because
-    assert "one configuration" in found.models[0].answer[0]
+    assert "One configuration was run" in found.models[0].answer[0]
 
 
 def test_two_models_are_compared():
@@ -329,5 +329,5 @@ def test_labels_without_a_shared_question():
 
 def test_what_cannot_be_tested_is_not_called_noise():
     found = findings(responses(personas=3, questions=1), Resampling(draws=100))
-    assert "no test of the configurations is possible" in found.sentences[0]
+    assert "No test of the configurations is possible" in found.sentences[0]
     assert not any("beyond what sampling noise" in said for said in found.sentences)

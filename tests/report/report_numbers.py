@@ -101,12 +101,12 @@ def page_faults(html: str, results: Any) -> Iterator[str]:
             yield f"{path}: the page has {value}, the results {there!r}"
         elif not shows(shown, there):
             yield f"{path}: {there!r} is shown as {shown!r}"
-    said = tokens_of(strings_of(results))
+    told = Told(results)
     for text in page.texts:
         for command in COMMAND.findall(text):
             yield from command_faults(command, results)
-        for token in TOKEN.findall(CITED.sub("", COMMAND.sub("", text))):
-            if token not in CONSTANTS and token not in said:
+        for token in told.others(CITED.sub("", COMMAND.sub("", text))):
+            if token not in CONSTANTS:
                 yield f"{token!r} stands without a place in: {text!r}"
 
 
@@ -168,7 +168,7 @@ def spec_faults(chart: Chart) -> Iterator[str]:
                 yield f"{chart.id}: draws {each['datum']!r}, which has no place in the results"
             if "values" in each and "url" not in each and isinstance(each["values"], list):
                 rows = [row for row in each["values"] if isinstance(row, Mapping)]
-                if rows:
+                if any(rows):
                     yield f"{chart.id}: has data of its own: {rows[0]!r}"
             todo += each.values()
         elif isinstance(each, (list, tuple)):
@@ -201,6 +201,22 @@ def strings_of(value: Any) -> Iterator[str]:
             yield from strings_of(each)
 
 
-def tokens_of(texts: Iterator[str]) -> set[str]:
-    """Numbers that names and sentences of the results hold."""
-    return {token for text in texts for token in TOKEN.findall(text)}
+class Told:
+    """Numbers that names and sentences of the results hold.
+
+    Parameters
+    ----------
+    results
+        The results.
+    """
+
+    def __init__(self, results: Any) -> None:
+        texts = list(strings_of(results))
+        self._all = "\n".join(texts)
+        self._numbers = {token for text in texts for token in TOKEN.findall(text)}
+
+    def others(self, text: str) -> list[str]:
+        """Numbers of a text that the results do not hold as text; a date there is one word."""
+        words = (word.strip(".,;:()[]{}'\"") for word in text.split())
+        unknown = (word for word in words if len(word) < 8 or word not in self._all)
+        return [t for word in unknown for t in TOKEN.findall(word) if t not in self._numbers]

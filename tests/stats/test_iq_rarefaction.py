@@ -14,6 +14,7 @@ from nongrata.stats.iq_rarefaction import (
     instability,
     interval,
     iq_curve,
+    same_configuration_curve,
     same_configuration_sizes,
     size_sds,
     sizes_at,
@@ -109,6 +110,22 @@ def test_replicates_estimate_what_probabilities_give():
     )
     assert drawn.both.sum() == pytest.approx(exact.both.sum(), rel=0.03)
     assert drawn.either.sum() == pytest.approx(exact.either.sum(), rel=0.03)
+
+
+def test_the_curve_of_one_configuration_is_its_floor_at_every_m():
+    rng = np.random.default_rng(5)
+    theta = rng.choice([0.0, 1.0, 0.2, 0.7, np.nan], (3, 4, 9))
+    theta[0] = 0.0  # a persona that has nothing right is left out
+    replicates = np.where(np.isnan(theta), rng.integers(3, 6, theta.shape), 0)
+    right = rng.binomial(replicates, 0.5)
+    curve = same_configuration_curve(theta, right, replicates, 3)
+    units, every = Units.of(9), [np.arange(4)]
+    for m in (1, 2, 3):
+        sizes = same_configuration_sizes(theta, right, replicates, units, every, [m])
+        assert curve[m - 1] == pytest.approx(instability(sizes, 9).value[0])
+    assert curve[0] == pytest.approx(0)
+    none = np.zeros((2, 3, 4))
+    assert np.isnan(same_configuration_curve(none, none, none, 2)).all()
 
 
 def test_interval_has_no_end_where_nothing_was_seen():

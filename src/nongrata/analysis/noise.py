@@ -118,7 +118,7 @@ def noise_of(data: ModelData, personas: Personas = "labels", value: Value = "dra
     return ModelNoise(
         data.model,
         tuple(rows),
-        curve_with_intervals(samples),
+        curve_with_intervals(samples, repeats),
         _by_persona(data, selection, samples),
     )
 

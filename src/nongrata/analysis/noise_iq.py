@@ -17,6 +17,7 @@ from nongrata.stats.iq_rarefaction import (
     instability,
     interval,
     iq_curve,
+    same_configuration_curve,
     same_configuration_sizes,
     sizes_at,
 )
@@ -126,18 +127,33 @@ def _estimate(ratio: Ratio, i: int, units: Units, *, share: bool = True) -> Esti
     return Estimate(Figure(100.0 * value), 100.0 * variance**0.5, 100.0 * low, 100.0 * high)
 
 
-def curve_with_intervals(samples: Samples) -> tuple[CurvePoint, ...]:
-    """IQ(1) ... IQ(K) over all configurations; empty where IQ is undefined."""
+def curve_with_intervals(samples: Samples, repeats: Repeats) -> tuple[CurvePoint, ...]:
+    """IQ(1) ... IQ(K) over all configurations, with floors; empty where IQ is undefined."""
     ratio = iq_curve(samples.x, samples.present, samples.units)
     if ratio.rows == 0:
         return ()
     se = np.sqrt(samples.units.variance_of_total_mean(ratio.influence)).tolist()
     width = _width(samples.units)
     ends = [interval(v, e, width) for v, e in zip(ratio.value.tolist(), se, strict=True)]
+    floors = _floors(repeats, len(ends))
     return tuple(
-        CurvePoint(m + 1, 100.0 * float(ratio.value[m]), 100.0 * low, 100.0 * high)
+        CurvePoint(m + 1, 100.0 * float(ratio.value[m]), 100.0 * low, 100.0 * high, floors[m])
         for m, (low, high) in enumerate(ends)
     )
+
+
+def _floors(repeats: Repeats, most: int) -> list[Figure]:
+    """The same-configuration floor at m = 1 ... `most`."""
+    every = np.arange(most)
+    reasons = [repeats.why_not(m + 1, every) for m in range(most)]
+    # what m answers are too few for, more are too few for as well
+    known = sum(not reason for reason in reasons)
+    curve = same_configuration_curve(repeats.theta, repeats.right, repeats.replicates, known)
+    floors = [
+        Figure.undefined(_NONE_RIGHT) if np.isnan(share) else Figure(100.0 * share)
+        for share in curve.tolist()
+    ]
+    return [*floors, *(Figure.undefined(reason) for reason in reasons[known:])]
 
 
 def equal_settings(settings: Sequence[NDArray[np.intp]]) -> NDArray[np.intp] | None:

@@ -142,15 +142,24 @@ class NoiseRow:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """IQ(m) over all configurations, in per cent, with its 95% interval.
+    """IQ(m) over all configurations; all in per cent.
 
-    `low` and `high` are ``nan`` where IQ(m) is 0 or 100: nothing there tells how sure that is.
+    Parameters
+    ----------
+    m
+        Number of configurations.
+    iq, low, high
+        IQ(m) and its 95% interval; ends are ``nan`` where IQ(m) is 0 or 100: nothing there tells
+        how sure that is.
+    same_configuration
+        Floor: what m answers to one and the same configuration would give.
     """
 
     m: int
     iq: float
     low: float
     high: float
+    same_configuration: Figure
 
 
 @dataclass(frozen=True, slots=True)

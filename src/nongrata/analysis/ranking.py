@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
 from nongrata.analysis.one_blas_thread import one_blas_thread
-from nongrata.analysis.ranking_cells import TIED, RankingCells, ranking_cells
+from nongrata.analysis.ranking_cells import (
+    TIED,
+    RankingCells,
+    configuration_ranks,
+    ranking_cells,
+)
 from nongrata.analysis.ranking_rows import (
     AgreementRow,
     AgreementScope,
@@ -23,6 +28,7 @@ from nongrata.analysis.ranking_rows import (
     RankingOfLabels,
     RankScope,
     label_records,
+    rank_records,
 )
 from nongrata.analysis.result import Result, number
 from nongrata.analysis.selection import Personas
@@ -109,6 +115,15 @@ class Ranking(Result):
             [record for part in self.models for record in label_records(part)], schema=schema
         )
 
+    def ranks_to_dataframe(self) -> pl.DataFrame:
+        """One row per model, configuration and label: ``by_configuration`` as a table."""
+        import polars as pl
+
+        return pl.DataFrame(
+            [record for part in self.models for record in rank_records(part)],
+            infer_schema_length=None,
+        )
+
 
 @one_blas_thread()
 def ranking(
@@ -173,6 +188,9 @@ def ranking_of(
         splits=data.resampling.splits,
         draws=draws,
         rankings=rankings,
+        factors=data.cube.factors,
+        personas=tuple(names),
+        by_configuration=configuration_ranks(cells),
         agreement=tuple(_agreement(cells, *scope) for scope in scopes),
         halves=_halves(cells, scopes),
         order=_order(cells, names, normals),

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nongrata.analysis.model_data import ModelData
+from nongrata.analysis.ranking_rows import ConfigurationRanks
 from nongrata.analysis.selection import LeftOut, Personas, Selection
 from nongrata.stats.accuracy import Array, Floats, ratio
 from nongrata.stats.figure import Figure
+from nongrata.stats.rank_agreement import ordering
 from nongrata.stats.units import Units
 
 TIED = 1e-7
@@ -158,3 +160,18 @@ def ranking_cells(data: ModelData, personas: Personas) -> RankingCells:
     )
     counts = np.asarray(data.units.totals(there), dtype=np.float32)
     return RankingCells(data, chosen, np.asarray(totals, dtype=np.float32), counts)
+
+
+def configuration_ranks(cells: RankingCells) -> tuple[ConfigurationRanks, ...]:
+    """The order of the labels in each configuration, ties as everywhere."""
+    if not cells.accuracy.size:
+        return ()
+    cube, ranks = cells.data.cube, ordering(cells.accuracy, TIED).ranks
+    return tuple(
+        ConfigurationRanks(
+            tuple(str(level) for level in cube.configuration(int(c))),
+            int(cells.questions[i]),
+            tuple(ranks[:, i].tolist()),
+        )
+        for i, c in enumerate(cells.selection.configurations)
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nongrata.analysis.result import factor_columns
 from nongrata.analysis.selection import LeftOut
 from nongrata.stats.figure import Figure
 from nongrata.stats.split_agreement import SameAndDifferent
@@ -93,6 +94,26 @@ class RankingOfLabels:
     def possibly_worst(self) -> tuple[str, ...]:
         """Labels that may be the worst one."""
         return tuple(label.persona for label in self.labels if label.possibly_worst)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationRanks:
+    """The labels in order in one configuration: estimates, without what is certain about them.
+
+    Parameters
+    ----------
+    levels
+        Level of each factor.
+    questions
+        Questions complete for all labels.
+    ranks
+        Rank of each label, in the order of `ModelRanking.personas`; 1 is the highest accuracy, and
+        ties share the mean of their ranks.
+    """
+
+    levels: tuple[str, ...]
+    questions: int
+    ranks: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +264,10 @@ class ModelRanking:
         Random halves, and draws behind critical values.
     rankings
         Overall, by level, and, if asked for, by configuration.
+    factors, personas
+        Names of the factors, and of the labels ranked.
+    by_configuration
+        The labels' ranks in each configuration, in the study's order.
     agreement, halves
         Overall and by factor.
     order
@@ -260,6 +285,9 @@ class ModelRanking:
     splits: int
     draws: int
     rankings: tuple[RankingOfLabels, ...]
+    factors: tuple[str, ...]
+    personas: tuple[str, ...]
+    by_configuration: tuple[ConfigurationRanks, ...]
     agreement: tuple[AgreementRow, ...]
     halves: tuple[HalvesRow, ...]
     order: PairwiseOrder
@@ -292,4 +320,15 @@ def label_records(part: ModelRanking) -> list[dict[str, Any]]:
         }
         for ranking in part.rankings
         for label in ranking.labels
+    ]
+
+
+def rank_records(part: ModelRanking) -> list[dict[str, Any]]:
+    """One record for each configuration and label."""
+    names = factor_columns(part.factors, ("model", "questions", "persona", "rank"))
+    return [
+        {"model": part.model, **dict(zip(names, one.levels, strict=True))}
+        | {"questions": one.questions, "persona": persona, "rank": rank}
+        for one in part.by_configuration
+        for persona, rank in zip(part.personas, one.ranks, strict=True)
     ]

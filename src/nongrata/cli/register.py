@@ -8,6 +8,7 @@ from nongrata.cli import (
     check_reading,
     checks,
     demo,
+    exports,
     findings,
     imports,
     pin,
@@ -15,6 +16,7 @@ from nongrata.cli import (
     reports,
     results,
     studies,
+    view,
 )
 
 
@@ -29,6 +31,9 @@ def commands(app: typer.Typer) -> None:
     app.command("findings")(findings.findings)
     app.command("analyze")(results.analyze)
     app.command("report")(reports.report)
+    app.command("tables")(exports.tables)
+    app.command("figures")(exports.figures)
+    app.command("view")(view.view)
     app.command("rerun")(results.rerun)
     app.command("show")(results.show)
     app.add_typer(imports.app, name="import")

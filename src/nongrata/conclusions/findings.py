@@ -12,7 +12,8 @@ from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
 from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.selection import Selection
-from nongrata.conclusions.answer import answer, answer_numbers
+from nongrata.conclusions.answer import answer, nothing_shown
+from nongrata.conclusions.answer_numbers import answer_numbers
 from nongrata.conclusions.between_models import Summary, between_models, summary_of
 from nongrata.conclusions.cells import Cells, cells_of
 from nongrata.conclusions.claims import claims
@@ -21,7 +22,6 @@ from nongrata.conclusions.effects import effect_drafts
 from nongrata.conclusions.labels import control_drafts, label_drafts
 from nongrata.conclusions.model import (
     FAMILIES,
-    AnswerNumbers,
     Conclusion,
     Counts,
     Findings,
@@ -106,6 +106,8 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
     tallies = _tallies(found)
     numbers = answer_numbers(found, tallies, cells, sets)
     kept = tuple(c for c in found if c.family != "pairs" or c.decided)
+    answers = answer(found, numbers, rankable) if found else ()
+    remarks = _remarks(found, cells, chosen)
     part = ModelFindings(
         model=data.model,
         rankable=rankable,
@@ -114,7 +116,9 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
         questions=units.questions,
         clusters=len(units),
         design_effect=_design_effect(cells),
-        answer=(*_answer(found, numbers, cells, rankable, chosen), *_left_out(cells, chosen)),
+        answer=(*(part.sentence for part in answers), *remarks),
+        answers=answers,
+        remarks=remarks,
         numbers=numbers,
         conclusions=kept,
         tallies=tallies,
@@ -124,19 +128,15 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
     return part, summary_of(cells, sets, rankable)
 
 
-def _answer(
-    found: list[Conclusion],
-    numbers: AnswerNumbers,
-    cells: Cells,
-    rankable: bool,
-    chosen: Selection,
-) -> tuple[str, ...]:
+def _remarks(found: list[Conclusion], cells: Cells, chosen: Selection) -> tuple[str, ...]:
+    """What must be known beside the answer."""
+    left_out = _left_out(cells, chosen)
     if found:
-        return answer(found, numbers, rankable)
+        return (*nothing_shown(found), *left_out)
+    why = "no label has answers"
     if len(cells.personas) and len(chosen.configurations) > len(cells.configurations):
         why = "no question was answered under all labels in any configuration"
-        return (say("Nothing can be concluded: {why}.", why=say(why)),)
-    return (say("Nothing can be concluded: {why}.", why=say("no label has answers")),)
+    return (say("Nothing can be concluded: {why}.", why=say(why)), *left_out)
 
 
 def _left_out(cells: Cells, chosen: Selection) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from nongrata.analysis.result import Result
+from nongrata.conclusions.sentences import as_said
 from nongrata.stats.figure import Figure
+from nongrata.wording import say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -186,6 +188,54 @@ class Tally(Counts):
     family: Family
 
 
+AnswerAbout = Literal["accuracy", "order", "questions"]
+AnswerVerdict = Literal[
+    "depends on the configuration",
+    "the same in all configurations",
+    "robust",
+    "partly robust",
+    "mixed",
+    "partly fragile",
+    "fragile",
+    "undecided",
+    "not rankable",
+]
+ANSWER_HEADINGS: dict[AnswerAbout, str] = {
+    "accuracy": "Accuracy",
+    "order": "Order of labels",
+    "questions": "Set of right questions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One part of the answer to the research question.
+
+    Parameters
+    ----------
+    about
+        ``"accuracy"``, ``"order"`` of labels, or set of right ``"questions"``.
+    verdict
+        In a word; ``"mixed"``: some pairs of labels are robust and some are fragile.
+    details
+        The sentences after it.
+    """
+
+    about: AnswerAbout
+    verdict: AnswerVerdict
+    details: str
+
+    @property
+    def sentence(self) -> str:
+        """All of it as one text."""
+        return say(
+            "{heading}: {verdict}. {details}",
+            heading=say(ANSWER_HEADINGS[self.about]),
+            verdict=say(self.verdict),
+            details=as_said(self.details),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerNumbers:
     """The numbers of the answer to the research question.
@@ -264,10 +314,13 @@ class ModelFindings:
     design_effect
         Variance of the mean accuracy over what it were without clusters and strata.
     answer
-        Accuracy, order of labels, set of right questions, one text each; then what else must be
-        known.
+        Three texts: accuracy, order of labels, set of right questions; then the remarks.
+    answers
+        The same three with their verdicts apart.
+    remarks
+        What else must be known, as sentences.
     numbers
-        The numbers in it.
+        The numbers in the answers.
     conclusions
         All of them but those of pairs of labels that are not decided.
     tallies
@@ -286,6 +339,8 @@ class ModelFindings:
     clusters: int
     design_effect: Figure
     answer: tuple[str, ...]
+    answers: tuple[Answered, ...]
+    remarks: tuple[str, ...]
     numbers: AnswerNumbers
     conclusions: tuple[Conclusion, ...]
     tallies: tuple[Tally, ...]

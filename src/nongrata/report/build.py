@@ -7,12 +7,16 @@ from typing import Any
 from nongrata.report.document.blocks import Document
 from nongrata.report.document.pieces import Name
 from nongrata.report.sections.accuracy import accuracy_section
+from nongrata.report.sections.components import components_section
+from nongrata.report.sections.contrasts import contrasts_section
 from nongrata.report.sections.design import design_section
 from nongrata.report.sections.instability import instability_section
 from nongrata.report.sections.limits import limits_section
 from nongrata.report.sections.methods import methods_section
+from nongrata.report.sections.outcomes import outcomes_section
 from nongrata.report.sections.provenance import provenance_section
 from nongrata.report.sections.question_sets import question_sets_section
+from nongrata.report.sections.ranks import ranks_section
 from nongrata.report.sections.study import Study
 from nongrata.report.sections.summary import summary_section
 from nongrata.study_results import StudyResults
@@ -22,7 +26,11 @@ SECTIONS = (
     design_section,
     accuracy_section,
     instability_section,
+    ranks_section,
+    contrasts_section,
     question_sets_section,
+    components_section,
+    outcomes_section,
     limits_section,
     methods_section,
     provenance_section,

@@ -186,6 +186,59 @@ def same_configuration_sizes(
     return Sizes(both, either)
 
 
+def same_configuration_curve(theta: Array, right: Array, replicates: Array, most: int) -> Floats:
+    """IQ(1) ... IQ(most) of answers to one and the same configuration, over all of them.
+
+    The floor of `same_configuration_sizes`, summed over configurations and questions, at every m.
+
+    Parameters
+    ----------
+    theta, right, replicates
+        As in `same_configuration_sizes`, shape (P, K, Q).
+    most
+        Largest m.
+
+    Returns
+    -------
+    array
+        Shares, mean over personas, shape (most,); ``nan`` where none has a question right. Answers
+        without theta of which there are fewer than m count for nothing at m.
+
+    Examples
+    --------
+    >>> none = np.zeros((1, 1, 2), dtype=np.int16)
+    >>> same_configuration_curve(np.full((1, 1, 2), 0.5), none, none, 3).round(4).tolist()
+    [0.0, 0.6667, 0.8571]
+    """
+    both, either = np.zeros((2, most, len(theta)))
+    for p in range(len(theta)):
+        known = ~np.isnan(theta[p])
+        chance = theta[p][known]
+        # what is certain stays so at any m
+        sure = int((chance == 1).sum())
+        chance = chance[(chance > 0) & (chance < 1)]
+        other = 1 - chance
+        all_right, all_wrong = np.ones_like(chance), np.ones_like(chance)
+        kinds, count = np.unique(
+            np.stack([right[p][~known], replicates[p][~known]]), axis=1, return_counts=True
+        )
+        for m in range(1, most + 1):
+            all_right *= chance
+            all_wrong *= other
+            both[m - 1, p] = sure + all_right.sum(dtype=np.float64)
+            either[m - 1, p] = sure + len(chance) - all_wrong.sum(dtype=np.float64)
+            use = kinds[1] >= m
+            x, R, n = kinds[0, use].astype(np.float64), kinds[1, use], count[use]
+            both[m - 1, p] += (n * _chosen(x, R, m)).sum()
+            either[m - 1, p] += (n * (1.0 - _chosen(R - x, R, m))).sum()
+    out = np.full(most, np.nan)
+    for m in range(most):
+        used = either[m] > 0
+        if used.any():
+            out[m] = 1.0 - (both[m, used] / either[m, used]).mean()
+    return out
+
+
 def _chosen(x: Floats, R: Array, m: int) -> Floats:
     """C(x, m) / C(R, m)."""
     out = np.ones(np.shape(x))

@@ -1,21 +1,33 @@
-"""Figures of all questions, counted beside the serving of pages, a shard at a time."""
+"""Figures of all questions, counted beside the serving of pages, a shard at a time.
+
+What is read for it (two bytes a distinct answer) is kept where it is small: then a question's
+answers need not be looked for in the shards again.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nongrata.errors import NongrataError
-from nongrata.question_answers import plan_of
+from nongrata.question_answers import QuestionAnswers, plan_of
 from nongrata.response_tensors import Filler
 from nongrata.viewer.flips import QuestionCounts, count_questions
 from nongrata.viewer.run_on_disk import RunOnDisk, RunState
 
 _MOST_BYTES = 96 * 2**20
 """Of the tensors at one time; a larger run is counted a range of questions at a time."""
+_MOST_KEPT = 128 * 2**20
+"""Of the answers that are kept, all models together."""
 _PATIENCE = 0.5
+_QUIET = 0.3
+"""Seconds without a request before counting begins: a reader's first pages come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +59,18 @@ class _Count:
     state: RunState | None = None
     counts: QuestionCounts | None = None
     of: RunState | None = None
+    kept: _Kept | None = None
     done: float = 0.0
     trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """One model's answers by distinct cell, replicate and question."""
+
+    outcome: NDArray[np.uint8]
+    option: NDArray[np.int8]
+    cell_of: NDArray[np.int32]
 
 
 class Counting:
@@ -66,6 +88,7 @@ class Counting:
         self._wanted: list[str] = []
         self._wake = threading.Condition()
         self._asked = 0
+        self._last = 0.0
         self._thread: threading.Thread | None = None
         self._ended = False
 
@@ -73,8 +96,7 @@ class Counting:
         """How far the figures of a model are; starts counting if they are not those of `state`."""
         with self._wake:
             count = self._by_model.setdefault(model, _Count())
-            current = count.of is not None and count.of.shards == state.shards
-            current = current and count.of.content is state.content  # type: ignore[union-attr]
+            current = _same(count.of, state)
             if not current and model not in self._wanted and count.state is not state:
                 self._wanted.append(model)
                 self._begin()
@@ -84,6 +106,19 @@ class Counting:
             )
             counts = count.counts if same else None
             return Progress(1.0 if current else count.done, counts, current, count.trouble)
+
+    def answers(self, model: str, state: RunState, place: int) -> QuestionAnswers | None:
+        """A question's answers, if they are at hand."""
+        with self._wake:
+            count = self._by_model.get(model)
+            if count is None or count.kept is None or not _same(count.of, state):
+                return None
+            kept = count.kept
+        return QuestionAnswers(
+            outcome=kept.outcome[:, :, place][kept.cell_of],
+            option=kept.option[:, :, place][kept.cell_of],
+            shards=tuple(state.paths(model)),
+        )
 
     @contextmanager
     def interrupted(self) -> Iterator[None]:
@@ -95,6 +130,7 @@ class Counting:
         finally:
             with self._wake:
                 self._asked -= 1
+                self._last = time.monotonic()
                 self._wake.notify_all()
 
     def wait(self, model: str, seconds: float = 60.0) -> Progress:
@@ -113,8 +149,7 @@ class Counting:
 
     def _settled(self, model: str, state: RunState) -> bool:
         count = self._by_model[model]
-        done = count.of is not None and count.of.shards == state.shards
-        return done or count.trouble is not None or self._ended
+        return _same(count.of, state) or count.trouble is not None or self._ended
 
     def _begin(self) -> None:
         if self._thread is None:
@@ -122,6 +157,7 @@ class Counting:
             self._thread.start()
 
     def _work(self) -> None:
+        _load_libraries()
         verified = False
         while True:
             with self._wake:
@@ -131,12 +167,13 @@ class Counting:
                 model = self._wanted[0]
             trouble = None
             try:
-                if not verified:
-                    self._run.verify()
-                    verified = True
                 self._count(model)
             except (NongrataError, OSError, ValueError) as error:
                 trouble = str(error)
+            if not verified:  # after the first count: it reads every byte of every shard
+                verified = True
+                with suppress(NongrataError, OSError):
+                    self._run.verify()
             with self._wake:
                 self._by_model[model].trouble = trouble
                 self._wanted.remove(model)
@@ -147,6 +184,7 @@ class Counting:
         with self._wake:
             count = self._by_model[model]
             count.state, count.done = state, 0.0
+        self._wait_for_quiet()
         paths, questions = state.paths(model), state.content.questions
         parts = []
         ranges = _ranges(state)
@@ -161,13 +199,50 @@ class Counting:
                 filler.add(path)
                 count.done = (number + (read + 1) / len(paths)) / len(ranges)
             parts.append(count_questions(plan, cell_of, filler.into))
+        kept = None
+        if len(ranges) == 1:
+            kept = _Kept(filler.into.outcome, filler.into.option, cell_of)
         with self._wake:
-            count.counts, count.of = QuestionCounts.joined(parts), state
+            count.counts, count.of, count.kept = QuestionCounts.joined(parts), state, kept
+            self._forget(model)
             self._wake.notify_all()
+
+    def _forget(self, newest: str) -> None:
+        """Let go of the answers of other models where all together are too many."""
+        room = _MOST_KEPT
+        for model in (newest, *(name for name in self._by_model if name != newest)):
+            count = self._by_model[model]
+            room -= 0 if count.kept is None else 2 * count.kept.outcome.size
+            if room < 0:
+                count.kept = None
+
+    def _wait_for_quiet(self) -> None:
+        begun = time.monotonic()
+        while not self._ended and time.monotonic() - begun < 4 * _PATIENCE:
+            with self._wake:
+                quiet = not self._asked and time.monotonic() - self._last >= _QUIET
+            if quiet:
+                return
+            time.sleep(_QUIET / 6)
 
     def _let_others_go_first(self) -> None:
         with self._wake:
             self._wake.wait_for(lambda: not self._asked or self._ended, _PATIENCE)
+
+
+def _load_libraries() -> None:
+    """Load what reads shards, while the reader looks at the first page."""
+    import polars as pl
+    import pyarrow.parquet
+
+    pl.LazyFrame({"started": [pyarrow.parquet is not None]}).collect()
+
+
+def _same(counted: RunState | None, state: RunState) -> bool:
+    """Whether nothing has been added or changed since a count."""
+    if counted is None:
+        return False
+    return counted is state or (counted.shards == state.shards and counted.content is state.content)
 
 
 def _ranges(state: RunState) -> list[tuple[int, int]]:

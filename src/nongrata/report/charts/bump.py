@@ -60,7 +60,10 @@ def bump_chart(
     height = min(max(12 * len(names), 110), 520)
     x = configurations.x(range=[0, {"expr": f"width - {_NAMES_WIDTH}"}])
     lines = _lines(said(marked), len(configurations), len(names), height, x, configurations)
-    levels_data = {"data": {"name": "data-configurations"}, "transform": [configurations.place()]}
+    levels_data = {
+        "data": {"name": configurations.data_name},
+        "transform": [configurations.place()],
+    }
     picking = {"input": "select", "options": ["", *shown], "name": "label "}
     return Chart(
         id=name,
@@ -84,8 +87,8 @@ def bump_chart(
         table=table,
         notes=(
             Text(
-                "Rank 1 is the highest accuracy. Coloured: the labels with the highest and the lowest accuracy over all "
-                "configurations; pick any other one. These ranks hold noise: each configuration's "
+                "Rank 1 is the highest accuracy. Coloured: the labels with the highest and the "
+                "lowest accuracy over all configurations; pick any other one. These ranks hold noise: each configuration's "
                 "order rests on its own answers."
             ),
             Text(
@@ -127,7 +130,13 @@ def _lines(
         "y": y,
         "text": of_label,
     }
-    text = {"type": "text", "align": "left", "dx": 8, "fontSize": 11, "limit": {"expr": f"{_NAMES_WIDTH} - 10"}}
+    text = {
+        "type": "text",
+        "align": "left",
+        "dx": 8,
+        "fontSize": 11,
+        "limit": {"expr": f"{_NAMES_WIDTH} - 10"},
+    }
     layers = [
         {
             "transform": [{"filter": f"!({highlighted}) && !({picked})"}],
@@ -147,7 +156,12 @@ def _lines(
         {
             "transform": [{"filter": f"{end} && ({highlighted}) && !({picked})"}],
             "mark": text,
-            "encoding": {**named, "color": coloured},
+            "encoding": named,
+        },
+        {
+            "transform": [{"filter": f"{end} && ({highlighted})"}],
+            "mark": {"type": "point", "filled": True, "size": 36, "opacity": 1},
+            "encoding": {"x": x, "y": y, "color": coloured},
         },
         {
             "transform": [{"filter": f"{end} && {picked}"}],

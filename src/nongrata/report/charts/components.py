@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_uppercase
 
 from nongrata.report.charts.rows import distinct, row_axis
 from nongrata.report.charts.theme import CATEGORIES
@@ -12,7 +13,11 @@ from nongrata.report.document.pieces import Name, Text
 
 
 def shares_chart(
-    rows: Sequence[Cursor], kinds: Sequence[tuple[int, Text]], model: str, name: str
+    rows: Sequence[Cursor],
+    kinds: Sequence[tuple[int, Text]],
+    factors: Sequence[str],
+    model: str,
+    name: str,
 ) -> Chart | None:
     """A bar for each component of variance, with its interval where there is one.
 
@@ -22,6 +27,8 @@ def shares_chart(
         Rows of ``components`` with a share, in the order shown.
     kinds
         What each is about, as a place in an order and in words.
+    factors
+        Of the study, in order.
     model
         Which model.
     name
@@ -31,9 +38,9 @@ def shares_chart(
         return None
     import altair as alt
 
-    names = [Name(effect_name(row)) for row in rows]
     fields = {
-        "row": Field.names(distinct(names)),
+        "row": Field.names(distinct(Name(short_name(row, factors)) for row in rows)),
+        "full": Field.names([Name(effect_name(row)) for row in rows]),
         "order": Field.names(range(len(rows))),
         "kind": Field.names([words for _, words in kinds]),
         "kind_order": Field.names([place for place, _ in kinds]),
@@ -54,7 +61,7 @@ def shares_chart(
         legend=alt.Legend(title=None, orient="top", columns=1, symbolSize=90, labelLimit=300),
     )
     tooltip = [
-        alt.Tooltip("row:N", title="effect"),
+        alt.Tooltip("full:N", title="effect"),
         alt.Tooltip("kind:N", title="of"),
         alt.Tooltip("share:Q", title="% of the variance", format=".2f"),
         *([alt.Tooltip("low:Q", title="95% interval, from", format=".2f"),
@@ -102,3 +109,30 @@ def effect_name(row: Cursor) -> str:
     'persona × question'
     """
     return " × ".join(row["effect"].value)
+
+
+def short_name(row: Cursor, factors: Sequence[str]) -> str:
+    """Name of an effect with a letter for each facet: L the labels, Q the questions.
+
+    Parameters
+    ----------
+    row
+        Holds ``effect``.
+    factors
+        Of the study; they are called A, B, C and so on.
+
+    Examples
+    --------
+    >>> short_name(Cursor({"effect": ["persona", "size"]}), ["size"])
+    'L × A'
+    >>> short_name(Cursor({"effect": ["size"]}), ["size"])
+    'A: size'
+    """
+    letters = [letter for letter in ascii_uppercase if letter not in "LQ"]
+    named = {"persona": "L", "question": "Q"}
+    for place, factor in enumerate(factors):
+        named[factor] = letters[place] if place < len(letters) else f"F{place}"
+    effect = row["effect"].value
+    if len(effect) == 1:
+        return f"{named[effect[0]]}: {effect[0]}"
+    return " × ".join(named[each] for each in effect)

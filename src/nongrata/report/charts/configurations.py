@@ -81,9 +81,14 @@ class Configurations:
                 fields[f"at{f}"] = Field.names([order[k] for k in at])
         return fields
 
+    @property
+    def data_name(self) -> str:
+        """Name of the dataset that `data` gives: models may differ in how factors nest."""
+        return "-".join(["data-configurations", *map(str, self.nesting)])
+
     def data(self) -> Dataset:
         """A row for each configuration: its levels, and its places along the axis."""
-        return Dataset("data-configurations", self.fields(self.levels))
+        return Dataset(self.data_name, self.fields(self.levels))
 
     def param(self) -> Spec:
         """The factor by which configurations are grouped; empty for the main one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nongrata.report.charts.panels import PERSONA, Spec, names_y, said, tip, view
+from nongrata.report.charts.panels import PERSONA, Spec, names_y, said, tip, view, within
 from nongrata.report.charts.theme import CATEGORIES, MUTED
 from nongrata.report.document.blocks import Chart, Dataset, Field, Table
 from nongrata.report.document.cursor import Cursor
@@ -55,7 +55,12 @@ def differences_chart(
     )
     y = names_y("persona", names, 0, _STEP * len(names), grid=True, labelOverlap=False)
     shown = said([control])[0]
-    layers = [effect_band(effect, "x"), _zero("x"), _ticks(points, shown, y), *_means(y)]
+    layers = [
+        effect_band(effect, "x"),
+        _zero("x"),
+        _ticks(points, shown, y),
+        *_means(y, within(labels, (-100.0, 100.0), "low_together", "high_together")),
+    ]
     return Chart(
         id=name,
         title=Text.of(
@@ -137,7 +142,7 @@ def _ticks(points: Dataset, control: str, y: Spec) -> Spec:
     }
 
 
-def _means(y: Spec) -> list[Spec]:
+def _means(y: Spec, ends: Spec) -> list[Spec]:
     tips = [
         tip("persona", "label"),
         tip("estimate", "difference (points)", "+.2f"),
@@ -150,24 +155,29 @@ def _means(y: Spec) -> list[Spec]:
     picked = {"test": "datum.persona === persona", "value": CATEGORIES[1]}
     colour = {"condition": picked, "value": CATEGORIES[0]}
     bar = {
-        "mark": {"type": "rule", "strokeWidth": 2.5},
+        "mark": {"type": "rule", "strokeWidth": 2.5, "clip": True},
         "encoding": {
-            "x": _x("low_together"), "x2": {"field": "high_together"}, "y": y, "color": colour,
+            "x": _x("low_together") | {"scale": ends},
+            "x2": {"field": "high_together"},
+            "y": y,
+            "color": colour,
             "tooltip": tips,
         },
-    }  # fmt: skip
-    shapes = {
-        "triangle-right": "indexof(datum.shown, 'differs') === 0 && datum.estimate > 0",
-        "triangle-left": "indexof(datum.shown, 'differs') === 0 && datum.estimate <= 0",
-        "square": "datum.shown === 'equivalent'",
-        "circle": "datum.shown === 'undecided'",
     }
-    points = [
-        {
-            "transform": [{"filter": test}],
-            "mark": {"type": "point", "filled": True, "size": 60, "shape": shape, "opacity": 1},
-            "encoding": {"x": _x("estimate"), "y": y, "color": colour, "tooltip": tips},
-        }
-        for shape, test in shapes.items()
+    differs = "indexof(datum.shown, 'differs') === 0"
+    shapes = [
+        {"test": f"{differs} && datum.estimate > 0", "value": "triangle-right"},
+        {"test": differs, "value": "triangle-left"},
+        {"test": "datum.shown === 'equivalent'", "value": "square"},
     ]
-    return [bar, *points]
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+        "encoding": {
+            "x": _x("estimate"),
+            "y": y,
+            "color": colour,
+            "shape": {"condition": shapes, "value": "circle"},
+            "tooltip": tips,
+        },
+    }
+    return [bar, points]

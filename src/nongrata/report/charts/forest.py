@@ -47,6 +47,8 @@ class Forest:
         For each row the group it belongs to, shown by colour and shape; None: there are none.
     reference
         Where a line stands: 0, where differences are shown.
+    full
+        What each is called in full, where `names` are short.
     by
         Facet that the names are of: ``"factor"``, ``"domain"``, ``"persona"`` or empty.
     """
@@ -57,6 +59,7 @@ class Forest:
     keys: Keys = Keys()
     groups: Sequence[Name | Text] | None = None
     reference: float | None = None
+    full: Sequence[Name | Text] | None = None
     by: str = ""
 
 
@@ -98,12 +101,14 @@ def forest_chart(
         "high": Field.of(places, keys.high),
         **(datum or {}),
     }
+    if forest.full is not None:
+        fields["full"] = Field.names(list(forest.full))
     if groups is not None:
         fields["group"] = Field.names(list(groups))
     data = Dataset(f"data-{name}", fields)
     tooltip = [
         *([alt.Tooltip("group:N", title="of")] if groups is not None else []),
-        alt.Tooltip("row:N", title="which"),
+        alt.Tooltip("row:N" if forest.full is None else "full:N", title="which"),
         alt.Tooltip("value:Q", title=forest.axis, format=".2f"),
         alt.Tooltip("low:Q", title="95% interval, from", format=".2f"),
         alt.Tooltip("high:Q", title="95% interval, to", format=".2f"),
@@ -111,20 +116,21 @@ def forest_chart(
     base = alt.Chart(alt.NamedData(data.name)).encode(y=row_axis())
     scale = alt.Scale(zero=forest.reference == 0, nice=True)
     x = alt.X("low:Q", title=forest.axis, scale=scale, axis=alt.Axis(tickCount=6))
-    color = shape = alt.Undefined
+    stroke = color = shape = alt.Undefined
     if groups is not None:
         sort = alt.EncodingSortField(field="order", op="min", order="ascending")
         legend = alt.Legend(title=None, orient="top", columns=1, symbolSize=90, labelLimit=300)
-        color = alt.Color("group:N", sort=sort, legend=legend)
+        colors = alt.Scale(range=list(CATEGORIES))
+        stroke = alt.Stroke("group:N", sort=sort, scale=colors, legend=legend)
+        color = alt.Color("group:N", sort=sort, scale=colors, legend=legend)
         shape = alt.Shape("group:N", sort=sort, scale=alt.Scale(range=list(SHAPES)), legend=legend)
-    intervals = (
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=2, **_paint(groups))
-        .encode(x=x, x2="high:Q", color=color)
+    # no filter: rules and points must share a source, or colour and shape get a legend each
+    known = alt.condition("isValid(datum.low) && isValid(datum.high)", alt.value(1), alt.value(0))
+    intervals = base.mark_rule(strokeWidth=2, invalid=None, **_paint(groups)).encode(
+        x=x, x2="high:Q", stroke=stroke, opacity=known
     )
-    points = base.mark_point(filled=True, size=75, opacity=1, **_paint(groups)).encode(
-        x="value:Q", color=color, shape=shape, tooltip=tooltip
-    )
+    points = base.mark_point(filled=True, size=75, opacity=1, invalid=None, **_paint(groups))
+    points = points.encode(x="value:Q", color=color, shape=shape, tooltip=tooltip)
     layers = [intervals, points]
     if forest.reference is not None:
         line = alt.Chart(alt.NamedData(data.name)).mark_rule(opacity=0.5, strokeDash=[3, 3])

@@ -63,7 +63,7 @@ def heat_map(
     )
     repeats = any(data.fields["duplicate"].values)
     layers, height = _rows(labels, controls, configurations, repeats=repeats, unread=unread)
-    levels = {"data": {"name": "data-configurations"}, "transform": [configurations.place()]}
+    levels = {"data": {"name": configurations.data_name}, "transform": [configurations.place()]}
     layers += configurations.levels_panel(height, configurations.x(), **levels)
     return Chart(
         id=name,

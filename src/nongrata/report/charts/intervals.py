@@ -119,16 +119,26 @@ def interval_chart(
 
 def _x(rows: Sequence[Cursor], axis: str, limits: tuple[float, float] | None) -> Spec:
     scale: Spec = {"zero": False} | (within(rows, limits) if limits else {})
-    return {"field": "estimate", "type": "quantitative", "title": axis, "scale": scale,
-            "axis": {"grid": False, "tickCount": 6}}
+    return {
+        "field": "estimate",
+        "type": "quantitative",
+        "title": axis,
+        "scale": scale,
+        "axis": {"grid": False, "tickCount": 6},
+    }
 
 
 def _group(g: int, group: Group, top: int, bottom: int, x: Spec) -> list[Spec]:
     head: dict[str, Any] = {}
     if group.heading:
         head = {
-            **{"title": group.heading, "titleFontWeight": "bold", "titleAngle": 0},
-            **{"titleAlign": "right", "titleX": -5, "titleY": top - 7, "titleFontSize": 11},
+            "title": group.heading,
+            "titleFontWeight": "bold",
+            "titleAngle": 0,
+            "titleAlign": "right",
+            "titleX": -5,
+            "titleY": top - 7,
+            "titleFontSize": 11,
         }
     style = "italic" if group.shape == "diamond" else "normal"
     y = names_y("name", said(group.names), top, bottom, labelOverlap=False,
@@ -160,7 +170,11 @@ def _group(g: int, group: Group, top: int, bottom: int, x: Spec) -> list[Spec]:
 
 
 def _tips() -> list[Spec]:
-    return [tip("estimate", "estimate", ".2f"), tip("low", "low", ".2f"), tip("high", "high", ".2f")]
+    return [
+        tip("estimate", "estimate", ".2f"),
+        tip("low", "low", ".2f"),
+        tip("high", "high", ".2f"),
+    ]
 
 
 def _line(data: str, word: str, at: int, x: Spec) -> Spec:

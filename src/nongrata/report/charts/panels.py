@@ -131,22 +131,30 @@ def picked(group: str) -> list[Spec]:
     ]
 
 
-def within(rows: Sequence[Cursor], limits: tuple[float, float]) -> Spec:
+def within(
+    rows: Sequence[Cursor], limits: tuple[float, float], low: str = "low", high: str = "high"
+) -> Spec:
     """Ends of a scale where intervals go beyond what is possible; they are drawn up to there.
 
     Parameters
     ----------
     rows
-        Of the results, with ``low`` and ``high``.
+        Of the results.
     limits
         What is possible.
+    low, high
+        Fields of a row that hold the ends of its interval.
+
+    Examples
+    --------
+    >>> within([Cursor({"low": -4.0, "high": 60.0})], (0.0, 100.0))
+    {'domainMin': 0.0}
     """
-    low, high = limits
     ends: Spec = {}
-    if any((row["low"].number or low) < low for row in rows):
-        ends["domainMin"] = low
-    if any((row["high"].number or low) > high for row in rows):
-        ends["domainMax"] = high
+    if any((row[low].number or 0.0) < limits[0] for row in rows):
+        ends["domainMin"] = limits[0]
+    if any((row[high].number or 0.0) > limits[1] for row in rows):
+        ends["domainMax"] = limits[1]
     return ends
 
 

@@ -47,7 +47,7 @@ def rank_intervals(
     layers = [
         _bar("all_low", "all_high", 1.5, MUTED, encoding),
         _bar("low", "high", 5, MUTED, encoding),
-        *_points(encoding),
+        _points(encoding),
     ]
     return Chart(
         id=name,
@@ -56,8 +56,7 @@ def rank_intervals(
             "A point for the rank of each label's accuracy over all configurations; rank 1 is the "
             "highest accuracy. Bars span the ranks that the label could have."
         ),
-        spec=view(layers, _STEP * len(names), data=data.name, params=[PERSONA])
-        | {"resolve": {}},
+        spec=view(layers, _STEP * len(names), data=data.name, params=[PERSONA]) | {"resolve": {}},
         data=(data,),
         table=table,
         notes=(
@@ -111,19 +110,18 @@ def _bar(low: str, high: str, width: float, colour: str, encoding: Spec) -> Spec
     }
 
 
-def _points(encoding: Spec) -> list[Spec]:
-    """One layer for each shape, so that no words are needed for them."""
-    shapes = {
-        "triangle-up": "datum.best",
-        "triangle-down": "datum.worst && !datum.best",
-        "circle": "!datum.best && !datum.worst",
-    }
-    picked = {"test": "datum.persona === persona", "value": CATEGORIES[1]}
-    return [
-        {
-            "transform": [{"filter": test}],
-            "mark": {"type": "point", "filled": True, "size": 70, "shape": shape, "opacity": 1},
-            "encoding": {**encoding, "color": {"condition": picked, "value": CATEGORIES[0]}},
-        }
-        for shape, test in shapes.items()
+def _points(encoding: Spec) -> Spec:
+    """Triangles for labels that could be best or worst, circles for the others."""
+    shapes = [
+        {"test": "datum.best", "value": "triangle-up"},
+        {"test": "datum.worst", "value": "triangle-down"},
     ]
+    picked = {"test": "datum.persona === persona", "value": CATEGORIES[1]}
+    return {
+        "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+        "encoding": {
+            **encoding,
+            "color": {"condition": picked, "value": CATEGORIES[0]},
+            "shape": {"condition": shapes, "value": "circle"},
+        },
+    }

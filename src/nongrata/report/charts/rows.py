@@ -47,7 +47,7 @@ def row_axis(field: str = "row", order: str = "order") -> Any:
         f"{field}:N",
         sort=alt.EncodingSortField(field=order, op="min", order="ascending"),
         title=None,
-        axis=alt.Axis(labelLimit=LABEL_WIDTH, ticks=False, domain=False, grid=False),
+        axis=alt.Axis(labelLimit=LABEL_WIDTH, labelPadding=8, ticks=False, domain=False),
     )
 
 

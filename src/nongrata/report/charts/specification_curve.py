@@ -88,7 +88,7 @@ def specification_curve(
     label = f"(indexof({json.dumps(labels)}, persona) >= 0 ? persona : {json.dumps(labels[0])})"
     control = f"(control || {json.dumps(controls[0])})"
     x = configurations.x()
-    curve = {"layer": [effect_band(effect, "y"), *_curve(x, configurations)]}
+    curve = {"layer": [effect_band(effect, "y"), *_curve(x, configurations, _ends(points))]}
     return Chart(
         id=name,
         title=Text.of("One label against one control in every configuration: {model}",
@@ -138,9 +138,19 @@ def _heading() -> Spec:
     }
 
 
-def _curve(x: Spec, configurations: Configurations) -> list[Spec]:
+def _ends(points: Dataset) -> Spec:
+    """Ends of the y scale where intervals go beyond what is possible."""
+    ends: Spec = {}
+    if any((low or 0.0) < -100.0 for low in points.fields["low_together"].values):
+        ends["domainMin"] = -100.0
+    if any((high or 0.0) > 100.0 for high in points.fields["high_together"].values):
+        ends["domainMax"] = 100.0
+    return ends
+
+
+def _curve(x: Spec, configurations: Configurations, ends: Spec) -> list[Spec]:
     y = curve_y("estimate", "difference (points)", ())
-    y["scale"] = {**y["scale"], "range": [HEIGHT, _HEAD]}
+    y["scale"] = {**y["scale"], "range": [HEIGHT, _HEAD], **ends}
     tips = [
         *configurations.tips(),
         tip("estimate", "difference (points)", "+.2f"),
@@ -151,7 +161,13 @@ def _curve(x: Spec, configurations: Configurations) -> list[Spec]:
     ]
     bars: list[Spec] = [
         {
-            "mark": {"type": "rule", "strokeWidth": width, "color": MUTED, "opacity": 0.8},
+            "mark": {
+                "type": "rule",
+                "strokeWidth": width,
+                "color": MUTED,
+                "opacity": 0.8,
+                "clip": True,
+            },
             "encoding": {"x": x, "y": {**y, "field": low}, "y2": {"field": high}, "tooltip": tips},
         }
         for low, high, width in (("low_together", "high_together", 1), ("low", "high", 3.5))
@@ -161,18 +177,30 @@ def _curve(x: Spec, configurations: Configurations) -> list[Spec]:
         "mark": {"type": "rule", "strokeWidth": 1},
         "encoding": {"y": {"datum": 0, "type": "quantitative"}},
     }
-    shapes = (
-        ("triangle-up", True, CATEGORIES[0], "datum.low_together > 0"),
-        ("triangle-down", True, CATEGORIES[1], "datum.high_together < 0"),
-        ("circle", False, MUTED, "!(datum.low_together > 0 || datum.high_together < 0)"),
-    )
-    points: list[Spec] = [
-        {
-            "transform": [{"filter": test}],
-            "mark": {"type": "point", "filled": filled, "size": 44, "shape": shape, "color": colour,
-                     "opacity": 1},
-            "encoding": {"x": x, "y": y, "tooltip": tips},
-        }
-        for shape, filled, colour, test in shapes
-    ]  # fmt: skip
-    return [zero, *bars, *points]
+    above, below = "datum.low_together > 0", "datum.high_together < 0"
+    colour = {
+        "condition": [
+            {"test": above, "value": CATEGORIES[0]},
+            {"test": below, "value": CATEGORIES[1]},
+        ],
+        "value": MUTED,
+    }
+    points: Spec = {
+        "mark": {"type": "point", "filled": True, "size": 44, "opacity": 1, "strokeWidth": 1.5},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "fill": colour,
+            "stroke": colour,
+            "fillOpacity": {"condition": {"test": f"{above} || {below}", "value": 1}, "value": 0},
+            "shape": {
+                "condition": [
+                    {"test": above, "value": "triangle-up"},
+                    {"test": below, "value": "triangle-down"},
+                ],
+                "value": "circle",
+            },
+            "tooltip": tips,
+        },
+    }
+    return [zero, *bars, points]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Name, Number, Piece, Text
+from nongrata.report.document.pieces import Name, Number, Piece, Text, Verdict
 
 Facets = Mapping[str, str]
 """What a block or a row is about, by facet: ``model``, ``domain``, ``factor``, ``persona``.
@@ -26,11 +26,17 @@ class Paragraph:
         What it says.
     tone
         ``"plain"``; ``"lead"``, the answer; ``"note"``, small print; ``"warning"``.
+    heading
+        What it is about, above it; None where the text says so itself.
+    verdict
+        What it comes to, in a word, beside the heading.
     """
 
     text: Text
     tone: Literal["plain", "lead", "note", "warning"] = "plain"
     facets: Facets = field(default_factory=dict)
+    heading: Text | None = None
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,25 @@ class Reasons:
         return [(letter, reason) for reason, letter in self._marks.items()]
 
 
+@dataclass(frozen=True, slots=True)
+class InRow:
+    """The row of a table that a piece stands in.
+
+    Parameters
+    ----------
+    reasons
+        The table's.
+    base
+        What the paths of all numbers in the row begin with; it is written once, at the row.
+    is_as_column
+        Whether the rest of the paths stands at the column's heading.
+    """
+
+    reasons: Reasons
+    base: str = ""
+    is_as_column: bool = False
+
+
 def _letters(place: int) -> str:
     """a, b, ..., z, aa, ab, ..."""
     before, last = divmod(place, 26)
@@ -81,30 +100,31 @@ class PieceMarkup:
         """
         return Markup(self.html(piece))  # noqa: S704 - html() escapes all that is not ours
 
-    def html(self, piece: Piece | None, reasons: Reasons | None = None) -> str:
+    def html(self, piece: Piece | None, row: InRow | None = None) -> str:
         """The same as a plain str, for the many cells of tables.
 
         Parameters
         ----------
         piece
             The piece.
-        reasons
-            Collects why numbers are undefined; without it the reason stands beside the dash.
+        row
+            Where it stands in one: collects why numbers are undefined, a reason that otherwise
+            stands beside the dash.
         """
         if piece is None:
             return ""
         if isinstance(piece, Number):
-            return self._number(piece, reasons)
+            return self._number(piece, row)
         if isinstance(piece, Estimate):
-            return self._estimate(piece, reasons)
+            return self._estimate(piece, row)
         if isinstance(piece, str):
             return self._said(piece, escape(self.language.sentence(piece)))
         if isinstance(piece, Text):
-            return self._said(piece.template, self._text(piece, reasons))
+            return self._said(piece.template, self._text(piece, row))
         if isinstance(piece, Verdict):
             return self._verdict(piece)
         if isinstance(piece, Names):
-            return ", ".join(self.html(item, reasons) for item in piece.items)
+            return ", ".join(self.html(item, row) for item in piece.items)
         return f"<bdi>{escape(visible(piece.text, one_line=True))}</bdi>"
 
     def _said(self, template: str, html: str) -> str:
@@ -113,24 +133,33 @@ class PieceMarkup:
             return html
         return f'<span lang="en">{html}</span>'
 
-    def _text(self, text: Text, reasons: Reasons | None) -> str:
+    def _text(self, text: Text, row: InRow | None) -> str:
         return "".join(
-            escape(words) + (Markup(self.html(text.values[field], reasons)) if field else "")  # noqa: S704
+            escape(words) + (Markup(self.html(text.values[field], row)) if field else "")  # noqa: S704
             for words, field in split(self.language.sentence(text.template))
         )
 
-    def _number(self, number: Number, reasons: Reasons | None) -> str:
+    def _number(self, number: Number, row: InRow | None) -> str:
         shown = self.language.number(number)
         if number.value is None:
-            return self._undefined(shown, number.reason, reasons)
-        data = f'<data value="{number.value!r}" data-path="{escape(number.path)}">'
-        return f"{data}{escape(shown)}</data>{self._unit(number.unit)}"
+            return self._undefined(shown, number.reason, row)
+        return (
+            f'<data value="{number.value!r}"{self._path(number, row)}>{escape(shown)}</data>'
+            f"{self._unit(number.unit)}"
+        )
 
-    def _undefined(self, dash: str, reason: str, reasons: Reasons | None) -> str:
+    def _path(self, number: Number, row: InRow | None) -> str:
+        if row is None:
+            return f' data-path="{escape(number.path)}"'
+        if row.is_as_column:
+            return ""
+        return f' data-path="{escape(number.path.removeprefix(row.base))}"'
+
+    def _undefined(self, dash: str, reason: str, row: InRow | None) -> str:
         why = self.html(text_of(reason or "not defined"))
-        if reasons is None:
+        if row is None:
             return f'<span class="none">{dash}<span class="unseen"> ({why})</span></span>'
-        return f'<span class="none">{dash}<sup>{reasons.mark(why)}</sup></span>'
+        return f'<span class="none">{dash}<sup>{row.reasons.mark(why)}</sup></span>'
 
     def _unit(self, unit: str) -> str:
         if not unit:
@@ -138,11 +167,11 @@ class PieceMarkup:
         close = unit == "%" and self.language.code == "en"
         return f"{'' if close else _SPACE}{escape(self.language.sentence(unit))}"
 
-    def _estimate(self, estimate: Estimate, reasons: Reasons | None) -> str:
-        value = self._number(estimate.value, reasons)
+    def _estimate(self, estimate: Estimate, row: InRow | None) -> str:
+        value = self._number(estimate.value, row)
         if estimate.low.value is None or estimate.high.value is None:
             return value
-        low, high = (self._number(end, reasons) for end in (estimate.low, estimate.high))
+        low, high = (self._number(end, row) for end in (estimate.low, estimate.high))
         return f'{value} <span class="ci">[{low},{_SPACE}{high}]</span>'
 
     def _verdict(self, verdict: Verdict) -> str:

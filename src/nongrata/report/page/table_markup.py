@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from nongrata.report.document.blocks import Column, Facets, Row, Table
-from nongrata.report.page.markup import PieceMarkup, Reasons
+from nongrata.report.page.markup import InRow, PieceMarkup, Reasons
+from nongrata.report.page.table_paths import TablePaths, table_paths
 from nongrata.terminal import visible
 
 _CLASSES = {"number": ' class="n"', "estimate": ' class="n"'}
@@ -24,13 +25,13 @@ class TableMarkup:
         Its ``tbody`` elements, one for each group of rows.
     reasons
         Letter and reason of numbers that are undefined.
-    rows
-        How many rows it has.
+    paths
+        For each column the value of its heading's ``data-paths``; empty for none.
     """
 
     bodies: Markup
     reasons: tuple[tuple[str, Markup], ...]
-    rows: int
+    paths: tuple[str, ...]
 
 
 def table_markup(table: Table, piece: PieceMarkup) -> TableMarkup:
@@ -43,12 +44,12 @@ def table_markup(table: Table, piece: PieceMarkup) -> TableMarkup:
     piece
         Writes what stands in cells.
     """
-    reasons = Reasons()
-    lines = list(_bodies(table, piece, reasons))
+    reasons, paths = Reasons(), table_paths(table)
+    lines = list(_bodies(table, piece, reasons, paths))
     return TableMarkup(
         bodies=Markup("\n".join(lines)),  # noqa: S704 - made of escaped pieces
-        reasons=tuple((letter, Markup(why)) for letter, why in reasons.pairs),  # noqa: S704 - the same
-        rows=len(table.rows),
+        reasons=tuple((letter, Markup(why)) for letter, why in reasons.pairs),  # noqa: S704
+        paths=tuple(" ".join(column) for column in paths.columns),
     )
 
 
@@ -67,10 +68,10 @@ def facet_attributes(facets: Facets) -> Markup:
     return Markup("".join(attributes))  # noqa: S704 - values are escaped, facets are ours
 
 
-def _bodies(table: Table, piece: PieceMarkup, reasons: Reasons) -> Iterator[str]:
+def _bodies(table: Table, piece: PieceMarkup, reasons: Reasons, paths: TablePaths) -> Iterator[str]:
     kinds = [_CLASSES.get(column.kind, "") for column in table.columns]
     open_ = False
-    for row in table.rows:
+    for place, row in enumerate(table.rows):
         if row.group is not None or not open_:
             if open_:
                 yield "</tbody>"
@@ -82,18 +83,22 @@ def _bodies(table: Table, piece: PieceMarkup, reasons: Reasons) -> Iterator[str]
                 f'<tr class="group"><th scope="rowgroup" colspan="{len(table.columns)}">'
                 f"{heading}</th></tr>"
             )
-        yield _row(row, kinds, piece, reasons)
+        base = paths.rows[place]
+        cells = [
+            piece.html(cell, InRow(reasons, base, paths.is_as_column(cell, place, column)))
+            for column, cell in enumerate(row.cells)
+        ]
+        yield _row(row, base, kinds, cells)
     yield "</tbody>" if open_ else "<tbody></tbody>"
 
 
-def _row(row: Row, kinds: list[str], piece: PieceMarkup, reasons: Reasons) -> str:
-    first, *others = row.cells
-    cells = "".join(
-        f"<td{kind}>{piece.html(cell, reasons)}</td>"
-        for kind, cell in zip(kinds[1:], others, strict=True)
+def _row(row: Row, base: str, kinds: list[str], cells: list[str]) -> str:
+    at = f' data-at="{escape(base)}"' if base else ""
+    others = "".join(
+        f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds[1:], cells[1:], strict=True)
     )
-    head = f'<th scope="row"{kinds[0]}>{piece.html(first, reasons)}</th>'
-    return f"<tr{facet_attributes(row.facets)}>{head}{cells}</tr>"
+    head = f'<th scope="row"{kinds[0]}>{cells[0]}</th>'
+    return f"<tr{facet_attributes(row.facets)}{at}>{head}{others}</tr>"
 
 
 def helped(columns: tuple[Column, ...]) -> list[Column]:

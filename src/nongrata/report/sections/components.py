@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nongrata.report.charts.components import effect_name, shares_chart
+from nongrata.report.charts.components import effect_name, shares_chart, short_name
 from nongrata.report.charts.forest import Forest, Keys, forest_chart
 from nongrata.report.document.blocks import Block, Column, Paragraph, Row, Section, Table
 from nongrata.report.document.cursor import Cursor
@@ -59,11 +59,13 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     rows = sorted(part["rows"], key=lambda row: _kind(row)[0])
     yield from (Paragraph(text, tone, facets) for text, tone in _lead(model, rows))
     moving = [row for row in defined(rows, "points") if _QUESTION not in row["effect"].value]
+    moving = _largest(moving, "points")
     if moving:
         yield forest_chart(
             Forest(
-                places=_largest(moving, "points"),
-                names=[Name(effect_name(row)) for row in _largest(moving, "points")],
+                places=moving,
+                names=[Name(short_name(row, study.factors)) for row in moving],
+                full=[Name(effect_name(row)) for row in moving],
                 axis="size (standard deviation, points)",
                 keys=Keys("points", "points_low", "points_high"),
                 reference=0,
@@ -80,7 +82,7 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
         )
     shares = _largest(defined(rows, "per_cent"), "per_cent")
     kinds = [(place, Text(words)) for place, words in map(_kind, shares)]
-    chart = shares_chart(shares, kinds, model, study.id("shares", model))
+    chart = shares_chart(shares, kinds, study.factors, model, study.id("shares", model))
     if chart is not None:
         yield chart
     if len(shares) < len(defined(rows, "per_cent")):
@@ -140,6 +142,7 @@ def _table(study: Study, model: str, rows: Sequence[Cursor]) -> Table:
         place, words = _kind(row)
         factors = [each for each in row["effect"].value if each in study.factors]
         cells = (
+            Name(short_name(row, study.factors)),
             Name(effect_name(row)),
             Estimate.of(row, "points", 2, low="points_low", high="points_high")
             if _QUESTION not in row["effect"].value
@@ -159,7 +162,8 @@ def _table(study: Study, model: str, rows: Sequence[Cursor]) -> Table:
         id=study.id("components-table", model),
         caption=Text.of("Variance components of {model}", model=Name(model)),
         columns=(
-            Column("effect", Text("effect"), kind="name", help=Text(
+            Column("short", Text("effect"), kind="name"),
+            Column("effect", Text("in full"), kind="name", help=Text(
                 "a × b: how much the differences between the levels of a depend on b")),
             Column("size", Text("size"), "points", "estimate", Text(
                 "standard deviation of the true accuracies between the levels of this study; what "

@@ -75,7 +75,7 @@ def first_table(part: Cursor, identity: str, caption: Text, facets: Facets) -> T
     return Table(
         id=identity,
         caption=caption,
-        columns=(_STATEMENT, _SIZE, _AGREE, _VERDICT),
+        columns=(_STATEMENT, _VERDICT, _SIZE, _AGREE),
         rows=tuple(_first_rows(part)),
         notes=tuple(legend(part["total"])),
         facets=facets,
@@ -87,7 +87,7 @@ def models_table(conclusions: Sequence[Cursor], identity: str, caption: Text) ->
     return Table(
         id=identity,
         caption=caption,
-        columns=(_STATEMENT, _SIZE, _AGREE, _VERDICT),
+        columns=(_STATEMENT, _VERDICT, _SIZE, _AGREE),
         rows=tuple(_row(c) for c in conclusions),
     )
 
@@ -156,7 +156,7 @@ def picked(conclusions: Sequence[Cursor], number: int) -> list[Cursor]:
 
 def _row(c: Cursor, group: Text | None = None) -> Row:
     return Row(
-        cells=(text_of(c["statement"].value), estimate(c), agreeing(c), Verdict(c["verdict"].text)),
+        cells=(text_of(c["statement"].value), Verdict(c["verdict"].text), estimate(c), agreeing(c)),
         group=group,
     )
 
@@ -169,7 +169,7 @@ def _none_decided(tally: Cursor, heading: Text) -> Row:
         n=Number.count(tally["total"]),
     )
     verdict = Verdict("not rankable" if barred else "undecided")
-    return Row(cells=(statement, None, None, verdict), group=heading)
+    return Row(cells=(statement, verdict, None, None), group=heading)
 
 
 def estimate(c: Cursor) -> Estimate:
@@ -202,11 +202,11 @@ def all_table(part: Cursor, identity: str, caption: Text, facets: Facets) -> Tab
         for i, c in enumerate(found):
             cells = (
                 text_of(c["statement"].value),
+                Verdict(c["verdict"].text),
                 estimate(c),
                 agreeing(c),
                 Number.of(c["held_out"], 0),
                 Number.p(c["p_fragile"] if c["verdict"].text == "fragile" else c["p"]),
-                Verdict(c["verdict"].text),
                 exceptions(c),
             )
             rows.append(Row(cells=cells, group=None if i else Text(heading)))
@@ -217,6 +217,7 @@ def all_table(part: Cursor, identity: str, caption: Text, facets: Facets) -> Tab
         caption=caption,
         columns=(
             _STATEMENT,
+            _VERDICT,
             _SIZE,
             _AGREE,
             Column(
@@ -229,7 +230,6 @@ def all_table(part: Cursor, identity: str, caption: Text, facets: Facets) -> Tab
                 ),
             ),
             Column("p", Text("p"), help=Text("Adjusted for all conclusions about the model.")),
-            _VERDICT,
             Column(
                 "exceptions",
                 Text("exceptions"),

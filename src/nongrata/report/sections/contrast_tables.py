@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nongrata.report.document.blocks import Column, Row, Table
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Estimate, Name, Number, Text
+from nongrata.report.document.pieces import Estimate, Name, Number, Piece, Text
 from nongrata.report.document.said import text_of
 from nongrata.report.sections.study import Study
 
@@ -66,7 +66,7 @@ def contrast_table(
     rows = []
     for label in labels:
         name = label["persona"].text
-        cells = [
+        cells: list[Piece | None] = [
             Name(name),
             Estimate.of(label, "estimate", 2, **together),  # type: ignore[arg-type]
             Number.p(label["p_together"]),
@@ -155,12 +155,11 @@ def curve_table(labels: Sequence[Cursor], control: str, study: Study, model: str
 def _curve_row(label: Cursor) -> Row:
     curve, name = label["curve"], label["persona"].text
     points = list(curve["points"])
-    lowest, highest = (points[0], points[-1]) if points else (Cursor(None), Cursor(None))
     cells = (
         Name(name),
-        Number.of(lowest["estimate"], style="signed"),
+        Number.of(points[0]["estimate"], style="signed") if points else None,
         Number.of(curve["median"], style="signed"),
-        Number.of(highest["estimate"], style="signed"),
+        Number.of(points[-1]["estimate"], style="signed") if points else None,
         Number.of(curve["positive"], 0),
         Number.count(curve["above"]),
         Number.count(curve["below"]),

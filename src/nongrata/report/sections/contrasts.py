@@ -51,6 +51,12 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
         return
     for control in controls:
         yield _said(control, study, model)
+    if not is_rankable(study, model):
+        text = Text(
+            "Accuracy is not shown to be above chance and the best constant answer, so labels "
+            "stand in the study's order; a difference here is one between prompts, whatever it is about."
+        )
+        yield Paragraph(text, tone="note", facets=facets)
     yield from _robustness(study, model)
     configurations = configurations_of(study, model)
     effect = effect_data(study.top["contrasts"]["smallest_effect"])
@@ -61,7 +67,7 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
         yield specification_curve(
             points,
             effect,
-            [label["persona"].text for label in by_difference(_known(controls[0]))],
+            [label["persona"].text for label in _in_order(controls[0], study, model)],
             [control["control"].text for control in controls],
             configurations,
             model,
@@ -69,7 +75,7 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
         )
     for control in controls if len(part["configurations"]) > 1 else ():
         name = control["control"].text
-        yield curve_table(by_difference(_known(control)), name, study, model)
+        yield curve_table(_in_order(control, study, model), name, study, model)
     yield from _not_compared(controls, facets)
     yield Paragraph(rests_on(_rests(part, study, model)), tone="note", facets=facets)
 
@@ -85,17 +91,30 @@ def _reason_of(part: Cursor) -> str:
     return next(filter(None, reasons), "the study has no control, or no label beside it")
 
 
-def by_difference(labels: Sequence[Cursor]) -> list[Cursor]:
-    """Labels from the highest to the lowest difference."""
+def _in_order(control: Cursor, study: Study, model: str) -> list[Cursor]:
+    """Labels from the highest to the lowest difference, or as in the study if none is ranked."""
+    labels = _known(control)
+    if not is_rankable(study, model):
+        return labels
     return sorted(labels, key=lambda label: -(label["estimate"].number or 0.0))
 
 
 def _said(control: Cursor, study: Study, model: str) -> Paragraph:
-    labels = by_difference(_known(control))
+    labels = _in_order(control, study, model)
+    differing = _differing(control["control"].text, labels)
+    if len(labels) == 1 or not is_rankable(study, model):
+        # the lowest and the highest difference would put labels into an order
+        text = Text.of(
+            "{differing} {label} differs by {difference}.",
+            differing=differing,
+            label=Name(labels[0]["persona"].text),
+            difference=_difference(labels[0]),
+        )
+        return Paragraph(text if len(labels) == 1 else differing, "lead", {"model": model})
     text = Text.of(
         "{differing} Differences to {control}, configurations averaged, go from {low} ({lowest}) "
         "to {high} ({highest}).",
-        differing=_differing(control["control"].text, labels),
+        differing=differing,
         control=Name(control["control"].text),
         low=_difference(labels[-1]),
         lowest=Name(labels[-1]["persona"].text),
@@ -154,7 +173,7 @@ def _of_control(
     control: Cursor, points: Dataset, effect: Dataset, part: Cursor, study: Study, model: str
 ) -> Iterator[Block]:
     name = control["control"].text
-    labels = by_difference(_known(control))
+    labels = _in_order(control, study, model)
     yield differences_chart(
         labels, name, points, effect, model, study.id("differences", model, name)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nongrata.report.document.blocks import Block, Listing, Paragraph, Section
+from nongrata.report.document.blocks import Block, Code, Paragraph, Section
 from nongrata.report.document.pieces import Name, Names, Number, Text
 from nongrata.report.sections.study import Study
 from nongrata.report.sections.summary import labels_and_controls
@@ -157,18 +157,18 @@ def _citation(study: Study) -> Iterator[Block]:
             version=Name(version),
         )
     )
-    yield Listing(tuple(Text.of("{line}", line=Name(line)) for line in bibtex(version)))
+    yield Code(bibtex(version))
 
 
-def bibtex(version: str) -> tuple[str, ...]:
-    """BibTeX entries of the software and of the protocol, line by line.
+def bibtex(version: str) -> str:
+    """BibTeX entries of the software and of the protocol.
 
     Examples
     --------
-    >>> bibtex("1.0")[0]
+    >>> bibtex("1.0").splitlines()[0]
     '@software{nongrata,'
     """
-    return (
+    lines = (
         "@software{nongrata,",
         "  author = {{The nongrata developers}},",
         "  title = {nongrata: which conclusions about persona prompts survive a change of prompt},",
@@ -180,3 +180,4 @@ def bibtex(version: str) -> tuple[str, ...]:
         "  archiveprefix = {arXiv},",
         "}",
     )
+    return "\n".join(lines)

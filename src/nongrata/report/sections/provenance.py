@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from nongrata.report.document.blocks import (
     Block,
+    Code,
     Column,
     Facets,
-    Listing,
     Paragraph,
     Row,
     Section,
@@ -44,7 +44,7 @@ def provenance_section(study: Study) -> Section:
                 splits=Number.count(study.top["splits"]),
             )
         ),
-        Listing((Text.of("{line}", line=Name(command(study))),)),
+        Code(command(study)),
     ]
     tables = (_sampling(origin), *_models(study), _sessions(origin), *_software(origin))
     blocks += [table for table in (*tables, _hashes(origin)) if table is not None]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from nongrata.report.document.blocks import Column, Row, Table
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Estimate, Name, Number, Piece, Text
+from nongrata.report.document.pieces import Estimate, Name, Names, Number, Piece, Text
+from nongrata.report.sections.accuracy_tables import factor_columns
 from nongrata.report.sections.study import Study
 
 _OVER = Column("over", Text("over"), kind="name")
@@ -68,39 +69,48 @@ def _could_be(label: Cursor) -> Piece | None:
     return None
 
 
-def flow_table(
-    rankings: Sequence[Cursor], names: Sequence[str], study: Study, model: str
-) -> Table:
-    """The rank of each label under each configuration.
+def extremes_table(study: Study, model: str) -> Table:
+    """The best and the worst label of each configuration.
+
+    All ranks of all configurations would be some thousand numbers; they are in the results.
 
     Parameters
     ----------
-    rankings
-        One for each configuration: its ``levels``, and ``ranks`` in the order of `names`.
-    names
-        The labels.
     study
         The results.
     model
         The model.
     """
-    headings = [" · ".join(map(str, ranking["levels"].value)) for ranking in rankings]
-    columns = tuple(
-        Column(f"rank_{k + 1}", Text.of("{configuration}", configuration=Name(heading)))
-        for k, heading in enumerate(headings)
-    )
-    rows = tuple(
-        Row((Name(name), *(_rank(each["ranks"][p]) for each in rankings)), {"persona": name})
-        for p, name in enumerate(names)
-    )
+    rows = study.top["best_and_worst"]["configurations"].all(model=model)
     return Table(
         id=study.id("rank-flow-table", model),
-        caption=Text.of("Rank of each label under each configuration: {model}", model=Name(model)),
-        columns=(_LABEL, *columns),
-        rows=rows,
+        caption=Text.of("Ends of the order in each configuration: {model}", model=Name(model)),
+        columns=(
+            *factor_columns(study),
+            Column("best", Text("best"), kind="name"),
+            Column("best_accuracy", Text("its accuracy"), "%"),
+            Column("worst", Text("worst"), kind="name"),
+            Column("worst_accuracy", Text("its accuracy"), "%"),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    *(Name(str(level)) for level in row["levels"].value),
+                    _names(row["best"]),
+                    Number.of(row["best_accuracy"], 2),
+                    _names(row["worst"]),
+                    Number.of(row["worst_accuracy"], 2),
+                )
+            )
+            for row in rows
+        ),
         facets={"model": model},
         folded=True,
     )
+
+
+def _names(place: Cursor) -> Names:
+    return Names(tuple(Name(str(name)) for name in place.value or ()))
 
 
 def agreement_table(part: Cursor, study: Study, model: str) -> Table:

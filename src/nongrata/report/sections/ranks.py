@@ -15,7 +15,7 @@ from nongrata.report.sections.configurations import configurations_of
 from nongrata.report.sections.figures import NAMES_SAID, rests_on, why_not
 from nongrata.report.sections.rank_tables import (
     agreement_table,
-    flow_table,
+    extremes_table,
     halves_table,
     places_table,
     rank_table,
@@ -38,7 +38,9 @@ def ranks_section(study: Study) -> Section:
     return Section(
         id="ranks",
         title=Text("Order of labels"),
-        question=Text("Is there an order of labels, and does it survive a change of configuration?"),
+        question=Text(
+            "Is there an order of labels, and does it survive a change of configuration?"
+        ),
         blocks=tuple(blocks),
     )
 
@@ -49,7 +51,9 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     facets = {"model": model}
     if len(overall["labels"]) < 2:
         reason = text_of(overall["reason"].text or "there are fewer than two labels")
-        text = Text.of("Labels of {model} have no order: {reason}.", model=Name(model), reason=reason)
+        text = Text.of(
+            "Labels of {model} have no order: {reason}.", model=Name(model), reason=reason
+        )
         yield Paragraph(text, tone="lead", facets=facets)
         return
     ranked = sorted(overall["labels"], key=lambda label: label["rank"].number or 0.0)
@@ -183,8 +187,8 @@ def _said_of_places(study: Study, model: str) -> Iterator[Paragraph]:
         return
     facets = {"model": model}
     text = Text.of(
-        "Over {configurations} configurations, {best} labels are the best one somewhere and {worst} "
-        "the worst one; {best_flips} of pairs of configurations have no best label in common, "
+        "Over {configurations} configurations, {best} labels are the best one somewhere and "
+        "{worst} the worst one; {best_flips} of pairs of configurations have no best label in common, "
         "{worst_flips} no worst one.",
         configurations=Number.of(flips["configurations"], 0),
         best=Number.of(flips["distinct_best"], 0),
@@ -212,7 +216,7 @@ def _bump(
         configurations_of(study, model),
         model,
         study.id("rank-flow", model),
-        table=flow_table(rankings, names, study, model),
+        table=extremes_table(study, model),
     )
 
 

@@ -105,8 +105,8 @@ def _needed(part: Cursor, study: Study) -> Iterator[Text]:
             }
             if need["levels"].number is not None:
                 yield Text.of(
-                    "With {reading}: a coefficient of {goal} for {what} would take {levels} "
-                    "{things}.",
+                    "With {reading}: a coefficient of {goal} for {what} would take this many "
+                    "{things}: {levels}.",
                     levels=Number.count(need["levels"]),
                     **values,
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from nongrata.conclusions.model import ANSWER_HEADINGS
 from nongrata.report.document.blocks import (
     Block,
     Column,
@@ -35,8 +36,7 @@ EXCEPTIONS = 6
 """Conclusions whose exceptions are named under the table."""
 MODEL_PAIRS = 6
 """Conclusions about pairs of models on the first screen."""
-URGENT = ("damage", "limited")
-"""Notices that stand on the first screen."""
+PEOPLE = "Labels are words in prompts: their accuracy says nothing about people."
 
 
 def summary_section(study: Study) -> Section:
@@ -47,7 +47,7 @@ def summary_section(study: Study) -> Section:
     study
         The results.
     """
-    blocks: list[Block] = [*_set_up(study), *_warnings(study)]
+    blocks: list[Block] = [_set_up(study)]
     if len(study.models) > 1:
         blocks.append(_overview(study))
     for model in study.models:
@@ -72,32 +72,41 @@ def _models_compared(conclusions: list[Cursor]) -> Iterator[Block]:
         yield replace(table, folded=True)
 
 
-def _set_up(study: Study) -> Iterator[Block]:
+def _set_up(study: Study) -> Paragraph:
     """What was asked, in how many ways; what a label is."""
     top = study.top
     many = len(study.models) > 1
-    asked = Text.of(
-        "{models} models were asked {questions} questions under {labels}."
-        if many
-        else "{model} was asked {questions} questions under {labels}.",
-        models=Number.count(top["models"]),
-        model=Name(study.models[0]),
-        questions=Number.count(top["questions"]),
-        labels=labels_and_controls(study),
-    )
-    varied = Text("There is one configuration, one way of asking: nothing was varied.")
+    values = {
+        "models": Number.count(top["models"]),
+        "questions": Number.count(top["questions"]),
+        "configurations": Number.count(top["configurations"]),
+    }
     if study.results["configurations"] > 1:
-        varied = Text.of(
-            "Each label was put in {configurations} configurations: a configuration is one way of "
-            "asking, a combination of {factors}.",
-            configurations=Number.count(top["configurations"]),
-            factors=Names(tuple(Name(factor) for factor in study.factors)),
+        template = (
+            "{models} models answered {questions} questions under {labels} in {configurations} "
+            "configurations, ways of asking that combine {factors}. {people}"
+            if many
+            else "{model} answered {questions} questions under {labels} in {configurations} "
+            "configurations, ways of asking that combine {factors}. {people}"
         )
-    people = Text(
-        "A label is words in a prompt: its accuracy is a property of these prompts and this model, "
-        "and says nothing about people."
+    else:
+        template = (
+            "{models} models answered {questions} questions under {labels} in one way of asking: "
+            "nothing was varied. {people}"
+            if many
+            else "{model} answered {questions} questions under {labels} in one way of asking: "
+            "nothing was varied. {people}"
+        )
+    return Paragraph(
+        Text.of(
+            template,
+            model=Name(study.models[0]),
+            labels=labels_and_controls(study),
+            factors=Names(tuple(Name(factor) for factor in study.factors)),
+            people=Text(PEOPLE),
+            **values,
+        )
     )
-    yield Paragraph(Text.of("{asked} {varied} {people}", asked=asked, varied=varied, people=people))
 
 
 def labels_and_controls(study: Study) -> Text:
@@ -109,19 +118,6 @@ def labels_and_controls(study: Study) -> Text:
         labels=Number.count(study.top["findings"]["models"][0]["labels"]),
         controls=Number.count(study.top["controls"]),
     )
-
-
-def _warnings(study: Study) -> Iterator[Block]:
-    simulated = study.top["provenance"]["models"].all(is_model=False)
-    if simulated:
-        names = Names(tuple(Name(model["id"].text) for model in simulated))
-        yield Paragraph(
-            Text.of("Simulated answers: no language model was asked ({names}).", names=names),
-            "warning",
-        )
-    for notice in study.top["notices"]:
-        if notice["about"].text in URGENT:
-            yield Paragraph(text_of(notice["text"].value), "warning")
 
 
 def _overview(study: Study) -> Table:
@@ -180,8 +176,16 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     facets: Facets = {"model": model}
     if len(study.models) > 1:
         yield Paragraph(Text.of("{model}:", model=Name(model)), facets=facets)
-    for said in part["answer"]:
-        yield Paragraph(sentence(said.value, part["numbers"]), "lead", facets)
+    for answered in part["answers"]:
+        yield Paragraph(
+            sentence(answered["details"].value, part["numbers"]),
+            "lead",
+            facets,
+            heading=Text(ANSWER_HEADINGS[answered["about"].value]),
+            verdict=Verdict(answered["verdict"].text),
+        )
+    for remark in part["remarks"]:
+        yield Paragraph(text_of(remark.value), facets=facets)
     if not part["rankable"].value:
         yield _not_ranked(study, model)
     if not len(part["tallies"]):

@@ -56,8 +56,9 @@ function reading({ answer, trace, offered }) {
   }
   if (trace.thinking) parts.push(element("p", {}, "Thinking, or what follows the end of the turn, was left out."));
   const marks = trace.start === null ? [] : [{ start: trace.start, end: trace.end, kind: "decided", title: `rule ${trace.rule}` }];
-  parts.push(element("p", {}, trace.start === null ? "The text as a whole decided. The parser saw:" : "The marked place decided. The parser saw:"),
-    block(trace.seen, points(trace.seen, marks), "What the parser saw"));
+  const decided = trace.start === null ? "The text as a whole decided." : "The marked place decided.";
+  if (trace.seen === answer.text) parts.push(element("p", {}, `${decided} The parser saw the text as it stands above.`));
+  else parts.push(element("p", {}, `${decided} The parser saw:`), block(trace.seen, points(trace.seen, marks), "What the parser saw"));
   const others = trace.declarations.filter((one) => one.why_not);
   if (others.length) {
     parts.push(element("p", {}, "Looked like declarations too:"), element("ul", { class: "declarations" }, others.map((one) =>

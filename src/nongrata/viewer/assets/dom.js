@@ -44,10 +44,13 @@ export function element(tag, attributes = {}, ...children) {
     if (typeof value === "function") made.addEventListener(name.slice(2), value);
     else made.setAttribute(name, value === true ? "" : String(value));
   }
-  for (const child of children.flat()) {
-    if (child !== null && child !== undefined) made.append(child);
-  }
+  fill(made, children);
   return made;
+}
+
+/** Give an element its children, in any nesting; nothing stands for none. */
+export function fill(parent, ...children) {
+  parent.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 }
 
 /** A run's own text on one line, kept apart from the direction of what stands around it. */

@@ -27,7 +27,7 @@ export function filters(place, page, overview, query) {
   const active = document.activeElement?.closest("#filters") ? document.activeElement.dataset.key : null;
   place.replaceChildren(
     element("div", { class: "controls" },
-      element("label", {}, "Cells show ", select("marks", [["", "right or wrong"], ["options", "option chosen"]], query)),
+      element("label", {}, "Cells show ", select("marks", [["", "right or wrong"], ["options", "option chosen (A: the source’s first)"]], query)),
       overview.replicates > 1 ? element("label", {}, "Replicate ", select("replicate",
         Array.from({ length: overview.replicates }, (_, i) => [i ? String(i) : "", String(i + 1)]), query)) : null),
     element("div", { class: "choices" },

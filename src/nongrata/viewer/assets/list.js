@@ -2,7 +2,7 @@
 
 import { go, here, listHref, listQuery, questionHref, set, view } from "./address.js";
 import { ask, Newest } from "./data.js";
-import { announce, count, element, named, oneLine, percent, visible } from "./dom.js";
+import { announce, count, element, fill, named, oneLine, percent, visible } from "./dom.js";
 import { FATES } from "./fates.js";
 import { overviewPart } from "./overview.js";
 
@@ -105,7 +105,7 @@ export class ListView {
       return;
     }
     if (found === null || view() !== "list") return;
-    this.#results.replaceChildren(
+    fill(this.#results,
       counting(found.counting),
       element("p", { class: "found" }, `${count(found.total)} ${found.total === 1 ? "question" : "questions"}`),
       element("ol", { class: "questions", start: (found.page - 1) * found.size + 1 },
@@ -147,7 +147,7 @@ function figure(name, share) {
 
 function counting({ ready, current, done, trouble }) {
   if (trouble) return element("p", { class: "trouble" }, `The figures could not be counted: ${visible(trouble)}`);
-  if (current) return element("p", { hidden: true });
+  if (current) return null;
   const share = `${Math.floor(100 * done)} %`;
   return element("p", { class: "counting" }, ready
     ? `There are new answers: counting again, ${share}; the figures below are from before.`

@@ -12,6 +12,12 @@ export function cellName(page, p, c) {
   return [page.personas[p], ...page.configurations[c], replicate].join(",");
 }
 
+/** Write under the matrix which cell the reader is at. */
+function read(target) {
+  const cell = target.closest("td[data-name]");
+  if (cell) document.getElementById("readout").textContent = cell.getAttribute("aria-label");
+}
+
 export class Matrix {
   #cells = new Map();
   #rows = [];
@@ -30,7 +36,7 @@ export class Matrix {
       "aria-multiselectable": true, "aria-rowcount": shown.personas.length + overview.factors.length,
       "aria-colcount": shown.configurations.length + 2,
       onkeydown: (event) => this.#key(event), onclick: (event) => this.#click(event),
-      onfocusin: (event) => this.#focus(event.target) });
+      onfocusin: (event) => this.#focus(event.target), onmouseover: (event) => read(event.target) });
     this.table.append(this.#head(page, overview, shown.configurations), this.#body(page, overview, shown));
     this.#enter(0, 0);
   }
@@ -109,7 +115,7 @@ export class Matrix {
     const label = `${oneLine(persona.text ?? persona.id)}, ${page.configurations[c].map(oneLine).join(", ")}: ` +
       `${word}${what}${duplicate ? ", same request as an earlier configuration" : ""}`;
     return element("td", { role: "gridcell", tabindex: -1, "aria-selected": "false", "aria-label": label,
-      title: label, class: `${fate}${duplicate ? " duplicate" : ""}` },
+      class: `${fate}${duplicate ? " duplicate" : ""}` },
       element("span", { "aria-hidden": "true" }, marks === "options" ? letter : sign));
   }
 
@@ -129,6 +135,7 @@ export class Matrix {
   #focus(target) {
     const cell = target.closest("td[data-name]");
     if (cell) this.#enter(...this.#placeOf(cell));
+    read(target);
   }
 
   #click(event) {

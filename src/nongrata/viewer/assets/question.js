@@ -69,8 +69,8 @@ export class QuestionView {
         element("h2", { id: "answers-title" }, "Answers"),
         element("div", { id: "filters" }),
         element("p", { class: "hint" }, "Arrow keys move between cells; Enter shows a cell’s prompt and answer, Shift+Enter (or Shift+click) puts a second one beside it."),
-        element("div", { class: "scroll", id: "matrix" }), legend(this.#page)),
-      element("section", { id: "cells", class: "cells", "aria-label": "Prompts and answers", "aria-live": "polite" }));
+        element("div", { class: "scroll", id: "matrix" }), element("p", { class: "readout", id: "readout", "aria-hidden": "true" }, "\u00a0"), legend(this.#page)),
+      element("section", { id: "cells", class: "cells", "aria-label": "Prompts and answers" }));
     announce(`Question ${oneLine(question.id)}`);
   }
 
@@ -91,7 +91,7 @@ export class QuestionView {
       block(question.text, [], "Question text"),
       element("ol", { class: "options", "aria-label": "Options" }, question.choices.map((choice, i) =>
         element("li", { class: i === question.answer ? "is-right" : null },
-          element("span", { class: "letter" }, LETTERS[i] ?? String(i + 1)), element("span", { class: "choice" }, named(choice)),
+          element("span", { class: "letter" }, LETTERS[i] ?? String(i + 1)), element("span", {}, named(choice)),
           i === question.answer ? element("strong", {}, " ✓ right") : null))),
       element("p", { class: "tags" }, ["source", "domain", "subject"].filter((name) => question[name])
         .map((name) => element("span", { class: "tag" }, `${name} `, named(question[name])))));
@@ -147,6 +147,7 @@ export class QuestionView {
       return;
     }
     if (found === null || view() !== "question") return;
+    if (found.length) announce(`Shown below: ${found.map((cell) => `${oneLine(this.#nameOf(cell.answer.persona))}, ${Object.values(cell.answer.levels).map(oneLine).join(", ")}`).join("; beside it ")}`);
     place.classList.toggle("two", found.length === 2);
     place.replaceChildren(...found.map((cell, i) => cellPart(cell, found[1 - i] ?? null, this.#overview, {
       first: i === 0,

@@ -3,6 +3,7 @@ const charts = (() => {
   const NEAR = "700px";
   const shown = new Map(); // place -> what vegaEmbed returned
   const chosen = {};
+  let given = { charts: {}, data: {} };
   const refuse = () => Promise.reject(new Error("a report loads nothing"));
   const loader = { load: refuse, sanitize: refuse, http: refuse, file: refuse };
 
@@ -10,7 +11,7 @@ const charts = (() => {
   const isVisible = (place) => place.getClientRects().length > 0;
 
   function rows(name) {
-    const columns = Object.entries(page.given.data[name]).map(([field, { values, names, at }]) => [
+    const columns = Object.entries(given.data[name]).map(([field, { values, names, at }]) => [
       field,
       values ?? at.map((place) => names[place]),
     ]);
@@ -20,10 +21,11 @@ const charts = (() => {
     );
   }
 
-  function specification(id) {
-    const { spec, data } = page.given.charts[id];
+  function specification(id, isTitled = false) {
+    const { spec, title, data } = given.charts[id];
+    const head = isTitled ? { title: { text: title, anchor: "start" } } : {};
     // each drawing gets rows of its own: Vega writes into them
-    return { ...spec, datasets: Object.fromEntries(data.map((name) => [name, rows(name)])) };
+    return { ...spec, ...head, datasets: Object.fromEntries(data.map((name) => [name, rows(name)])) };
   }
 
   function embed(element, spec, options) {
@@ -53,7 +55,7 @@ const charts = (() => {
   // what a reader has set at a chart's own inputs, and what is chosen for the whole page
   function settings(id) {
     const result = shown.get(document.querySelector(`[data-chart="${id}"]`));
-    const bound = (page.given.charts[id].spec.params ?? []).filter((param) => param.bind);
+    const bound = (given.charts[id].spec.params ?? []).filter((param) => param.bind);
     const own = result ? bound.map(({ name }) => [name, result.view.signal(name)]) : [];
     return { ...chosen, ...Object.fromEntries(own) };
   }
@@ -73,10 +75,14 @@ const charts = (() => {
       await tell(result, set);
       place.dataset.state = "drawn";
     } catch (error) {
-      place.dataset.state = "failed";
-      place.textContent = page.say("This chart could not be drawn.");
-      console.error(place.dataset.chart, error);
+      fail(place, error);
     }
+  }
+
+  function fail(place, error) {
+    place.dataset.state = "failed";
+    place.textContent = page.say("This chart could not be drawn.");
+    console.error(place.dataset.chart, error);
   }
 
   // tells charts of a choice: a parameter of that name gets the value, empty for all
@@ -86,7 +92,13 @@ const charts = (() => {
     for (const result of shown.values()) tell(result);
   }
 
-  function start() {
+  async function start() {
+    try {
+      given = await page.unpacked(page.given.packed);
+    } catch (error) {
+      for (const place of places()) fail(place, error);
+      return;
+    }
     const watcher = new IntersectionObserver(
       (entries) => {
         for (const { isIntersecting, target } of entries) {

@@ -26,6 +26,16 @@ const inspector = (() => {
     return found?.querySelector("dd").textContent ?? "";
   }
 
+  // in a table a row says what its paths begin with, and the column what mostly follows
+  function pathOf(data) {
+    const cell = data.closest("tr > *");
+    if (!cell) return data.dataset.path;
+    const heading = cell.closest("table").tHead.rows[0].cells[cell.cellIndex];
+    const place = [...cell.querySelectorAll("data")].indexOf(data);
+    const rest = data.dataset.path ?? heading.dataset.paths.split(" ")[place];
+    return (cell.parentElement.dataset.at ?? "") + rest;
+  }
+
   function lines(element) {
     const numbers = element.matches("data") ? [element] : [...element.querySelectorAll("data")];
     const made = numbers.map((data) =>
@@ -36,7 +46,7 @@ const inspector = (() => {
         page.element(
           "code",
           {},
-          page.say("{part} in nongrata analyze --json", { part: placeOf(data.dataset.path) }),
+          page.say("{part} in nongrata analyze --json", { part: placeOf(pathOf(data)) }),
         ),
       ),
     );

@@ -18,5 +18,12 @@ const page = (() => {
     document.getElementById("status").textContent = text;
   }
 
-  return { given, say, element, announce };
+  // charts and their data are packed: base64 of gzip of JSON
+  async function unpacked(text) {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).json();
+  }
+
+  return { given, unpacked, say, element, announce };
 })();

@@ -19,7 +19,7 @@ const printing = (() => {
     // laid out for paper
     addEventListener("beforeprint", () => {
       for (const place of charts.places()) {
-        if (charts.isVisible(place)) draw(place).catch(console.error);
+        if (charts.isVisible(place) && place.dataset.state !== "failed") draw(place).catch(console.error);
       }
     });
     addEventListener("afterprint", () => {

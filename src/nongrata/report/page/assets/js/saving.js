@@ -5,8 +5,7 @@ const saving = (() => {
   async function drawn(id) {
     const apart = page.element("div", { class: "apart", style: `width: ${WIDTH}px` });
     document.body.append(apart);
-    const spec = charts.specification(id);
-    spec.title = { text: page.given.charts[id].title, anchor: "start" };
+    const spec = charts.specification(id, true);
     const config = { ...page.given.themes.light, background: "white" };
     const result = await charts.embed(apart, spec, { config, renderer: "svg" });
     await charts.tell(result, charts.settings(id));

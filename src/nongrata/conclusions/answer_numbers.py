@@ -1,0 +1,57 @@
+"""The numbers that the answer to the research question rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nongrata.conclusions.cells import Cells
+from nongrata.conclusions.effects import CONFIGURATION, LABELS
+from nongrata.conclusions.model import AnswerNumbers, Conclusion, Tally
+from nongrata.conclusions.question_sets import QuestionSets
+from nongrata.stats.figure import Figure
+
+NO_CONCLUSION = Figure.undefined("there is no such conclusion")
+
+
+def answer_numbers(
+    conclusions: Sequence[Conclusion], tallies: Sequence[Tally], cells: Cells, sets: QuestionSets
+) -> AnswerNumbers:
+    """The numbers that the answer rests on.
+
+    Parameters
+    ----------
+    conclusions, tallies
+        About one model.
+    cells, sets
+        What they rest on.
+    """
+    effects = {c.subject: c for c in conclusions if c.family == "effects"}
+    moved, differ = effects.get(CONFIGURATION), effects.get(LABELS)
+    pairs = next((t for t in tallies if t.family == "pairs"), None)
+    lowest = highest = Figure.undefined("no configuration is compared")
+    if cells.accuracy.size:
+        by_configuration = 100 * cells.accuracy.mean(axis=0)
+        lowest, highest = (
+            Figure(float(by_configuration.min())),
+            Figure(float(by_configuration.max())),
+        )
+    no_sets = sets.reason
+    return AnswerNumbers(
+        configurations=len(cells.configurations),
+        lowest=lowest,
+        highest=highest,
+        typical=moved.typical if moved else NO_CONCLUSION,
+        typical_low=moved.typical_low if moved else NO_CONCLUSION,
+        typical_high=moved.typical_high if moved else NO_CONCLUSION,
+        p=moved.p if moved else NO_CONCLUSION,
+        labels_typical=differ.typical if differ else NO_CONCLUSION,
+        labels_typical_low=differ.typical_low if differ else NO_CONCLUSION,
+        labels_typical_high=differ.typical_high if differ else NO_CONCLUSION,
+        pairs=pairs.total if pairs else 0,
+        pairs_robust=pairs.robust if pairs else 0,
+        pairs_fragile=pairs.fragile if pairs else 0,
+        pairs_undecided=pairs.undecided if pairs else 0,
+        iq=Figure.undefined(no_sets) if no_sets else Figure(sets.iq),
+        iq_floor=Figure.undefined(no_sets) if no_sets else Figure(sets.floor),
+        known=sets.configurations,
+    )
