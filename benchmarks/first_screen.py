@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from nongrata.cli.reports import write_report
 from nongrata.loading import load_study
-from nongrata.report.build import build_document
-from nongrata.report.languages.language import language
-from nongrata.report.page.page import render_page
+from nongrata.report.languages.language import LANGUAGES
 from nongrata.runner import run_study
 from nongrata.study_results import study_results
 from nongrata.yaml_files import dump_yaml
@@ -178,10 +177,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     folder: Path = parser.parse_args(arguments).folder
     said = []
     for number, truth in enumerate(TRUTHS, 1):
-        document = build_document(study_results(make(folder, number, truth)))
-        for code in ("en", "es"):
+        results = study_results(make(folder, number, truth))
+        for code in LANGUAGES:
             page = folder / f"study-{number}.{code}.html"
-            page.write_text(render_page(document, language(code)), encoding="utf-8")
+            write_report(results, page, code)
             print(page)
         said.append(f"study-{number}  {truth.kind}: {truth.words}\n")
     (folder / "truth.txt").write_text("".join(said), encoding="utf-8")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -50,6 +51,7 @@ def open_page(
     page.on("console", lambda message: said.update([f"{message.type}: {message.text}"]))
     page.on("pageerror", lambda error: said.update([f"page error: {error}"]))
     page.goto(url)
+    page.add_style_tag(content=".bar { position: static !important }")
     if look == "grey":
         page.add_style_tag(content="html { filter: grayscale(1) }")
     return page
@@ -81,6 +83,36 @@ def report_pictures(chromium: Any, report: Path, out: Path, said: Counter[str]) 
     page.context.close()
 
 
+def viewer_pictures(chromium: Any, address: str, out: Path, said: Counter[str]) -> None:
+    for size in WIDTHS:
+        for look, how in LOOKS:
+            page = open_page(chromium, address, size, look, how, said)
+            page.locator("#results .found").wait_for()
+            while page.locator("#results .counting").count():
+                page.wait_for_timeout(200)
+            page.screenshot(path=out / f"viewer-{size}-{look}-1-list.png")
+            page.locator("ol.questions a").first.click()
+            cells = page.locator("td[data-name]")
+            cells.first.wait_for()
+            page.screenshot(path=out / f"viewer-{size}-{look}-2-question.png")
+            cells.nth(cells.count() // 2).click()
+            page.locator("article.cell").first.wait_for()
+            page.screenshot(path=out / f"viewer-{size}-{look}-3-cell.png", full_page=True)
+            cells.nth(5).click(modifiers=["Shift"])
+            page.locator("article.cell").nth(1).wait_for()
+            page.screenshot(path=out / f"viewer-{size}-{look}-4-two-cells.png", full_page=True)
+            page.context.close()
+
+
+@contextmanager
+def viewer(run: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", "nongrata", "view", str(run), "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        yield next(word for word in process.stderr.readline().split() if "://" in word)
+        process.send_signal(signal.SIGINT)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path, help="a run directory, or a report's HTML file")
@@ -98,6 +130,9 @@ def main() -> None:
                 words = ["report", str(given.run), "-o", str(report), "--lang", given.lang]
                 subprocess.run([sys.executable, "-m", "nongrata", *words], check=True)
             report_pictures(chromium, report.absolute(), given.out, said)
+        if given.only != "report" and given.run.is_dir():
+            with viewer(given.run) as address:
+                viewer_pictures(chromium, address, given.out, said)
     for message, times in said.most_common():
         print(f"{times} x {message}")
 

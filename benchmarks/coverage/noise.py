@@ -30,9 +30,9 @@ from nongrata.stats.iq_rarefaction import (
     instability,
     interval,
     iq_curve,
-    same_configuration_sizes,
     sizes_at,
 )
+from nongrata.stats.iq_same_configuration import same_configuration_sizes
 from nongrata.stats.iq_tests import factor_contrasts
 from nongrata.stats.settings import one_factor_settings
 from nongrata.stats.squared_difference import squared_differences

@@ -186,6 +186,10 @@ def test_the_table_has_a_row_for_each_number_of_configurations():
     rows = found.models[0].rows
     assert len(table) == sum(len(row.total) for row in rows)
     assert table["raw"][0] == pytest.approx(rows[0].raw.estimate.value)
+    without = table["fleiss_low"].is_null()
+    assert without.any()
+    assert (without == table["fleiss_interval_reason"].is_not_null()).all()
+    assert "settings" in table.filter(scope="factor")["fleiss_interval_reason"][0]
 
 
 def test_an_unknown_way_is_refused():

@@ -332,6 +332,14 @@ def test_forms_of_the_result():
     frame = result.to_dataframe()
     assert frame.height == 2 * 15
     assert frame["effect"][0] == "persona"
+    without = frame["given_low"].is_null()
+    assert (without == frame["interval_reason"].is_not_null()).all()
+    tied = frame.row(1, named=True)  # here both formats have the same mean
+    assert tied["effect"] == "format"
+    assert "are equal" in tied["interval_reason"]
+    few = variance_components(study(questions=8), resampling=FEW).to_dataframe()
+    assert few["given_low"].is_null().all()
+    assert few["interval_reason"].str.contains("clusters of questions").all()
     assert "model-0: " in str(result)
     refused = variance_components(study(lost=0.5), resampling=FEW)
     assert refused.to_dataframe().height == 0

@@ -11,6 +11,18 @@ if TYPE_CHECKING:
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 GRAVE = {"serious", "critical"}
 
+# the next stop is the first of the page, wherever one has clicked before
+_BEFORE_ALL = """
+() => {
+  const start = document.createElement("span");
+  start.tabIndex = -1;
+  document.body.prepend(start);
+  start.focus();
+  start.remove();
+  window.scrollTo(0, 0);
+}
+"""
+
 _MARK = """
 () => {
   const sought = "a[href], button, select, input, textarea, summary, [tabindex], canvas[role]";
@@ -89,7 +101,7 @@ def faults_of_tab_walk(page: Page) -> list[str]:
     Every stop must come once, show that it is the one, and not lie under something else.
     """
     faults: list[str] = []
-    page.evaluate("document.activeElement?.blur(); window.scrollTo(0, 0)")
+    page.evaluate(_BEFORE_ALL)
     expected: int = page.evaluate(_MARK)
     reached: list[str] = []
     for _ in range(expected + 5):

@@ -58,7 +58,7 @@ def test_labels_that_differ_everywhere_are_robust():
     assert control.estimate.value == pytest.approx(-30, abs=6)
     assert control.low.value < control.estimate.value < control.high.value
     assert "is robust" not in found.models[0].answer[0]
-    assert "Best on average: label-0 (robust)." in found.models[0].answer[1]
+    assert "Best on average: label-0, worst: label-1 (both robust)." in found.models[0].answer[1]
 
 
 def test_labels_that_change_places_are_fragile_and_the_exceptions_named():

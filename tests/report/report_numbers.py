@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
 from nongrata.report.document.blocks import Chart, Document
+from nongrata.report.page.script_data import unpacked
 
 SILENT = {"script", "style", "head", "noscript", "option"}
 VOID = {"meta", "link", "br", "hr", "img", "input", "wbr", "col", "source"}
 TOKEN = re.compile(r"(?<![\w.])[+−-]?\d+(?:[,\u202f]\d{3})*(?:\.\d+)?%?|(?<![\w.])\.\d+")
-CONSTANTS = {"95%", "5%", "90%"}
-"""What intervals and verdicts mean, whatever the study: numbers that sentences may hold."""
+CONSTANTS = {"95%", "90%", "5%", ".05", ".375", ".062"}
+"""What intervals, verdicts and tests mean, whatever the study: numbers that sentences may hold."""
 CITED = re.compile(r"(?<=[a-z] )\(?(?:19|20)\d\d\)?|\b\d{4}\.\d{5}\b")
 """Years after a name, and numbers of preprints."""
 COMMAND = re.compile(r"nongrata analyze RUN --json --.*")
@@ -26,9 +27,10 @@ def at(results: Any, pointer: str) -> Any:
     found = results
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
-        if key == "#" and isinstance(found, list):
-            return len(found)
-        found = found[int(key)] if isinstance(found, list) else found[key]
+        if isinstance(found, list):
+            found = len(found) if key == "#" else found[int(key)]
+        else:
+            found = found[key]
     return found
 
 
@@ -43,26 +45,44 @@ class Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.numbers: list[tuple[str, str, str]] = []
         self.texts: list[str] = []
+        self.embedded: Any = None
         self._stack: list[str] = []
         self._data: list[str] | None = None
-        self._block = ""
         self._json: list[str] | None = None
-        self.embedded: Any = None
+        self._block = ""
+        self._patterns: list[list[str]] = []
+        self._row, self._column, self._place = "", -1, 0
         self.feed(html)
         self.close()
         self._flush()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        given = {name: value or "" for name, value in attrs}
         if tag == "data":
-            self._data = [given["value"] or "", given["data-path"] or "", ""]
+            self._data = [given["value"], self._path(given), ""]
             self._block += "\x00"
         elif tag not in {"span", "bdi", "strong", "em", "sup", "b", "i", "code", "abbr"}:
             self._flush()
+        if tag == "table":
+            self._patterns = []
+        elif tag == "tr":
+            self._row, self._column = given.get("data-at", ""), -1
+        elif tag in {"td", "th"}:
+            self._column, self._place = self._column + 1, 0
+            if "thead" in self._stack:
+                self._patterns.append(given.get("data-paths", "").split())
         if tag == "script" and given.get("type") == "application/json":
             self._json = []
         if tag not in VOID:
             self._stack.append(tag)
+
+    def _path(self, given: dict[str, str]) -> str:
+        """Where a number stands: as it says itself, or as its column and row say."""
+        self._place += 1
+        if "data-path" in given:
+            return given["data-path"]
+        places = given.get("data-at", self._row).split(".")
+        return filled(self._patterns[self._column][self._place - 1], map(int, filter(None, places)))
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "data" and self._data is not None:
@@ -88,7 +108,7 @@ class Page(HTMLParser):
         self._block = ""
 
 
-def page_faults(html: str, results: Any) -> Iterator[str]:
+def page_faults(html: str, results: Any, told: Told | None = None) -> Iterator[str]:
     """Numbers of a page that are not those of the results, or not shown as them."""
     page = Page(html)
     for value, path, shown in page.numbers:
@@ -101,7 +121,7 @@ def page_faults(html: str, results: Any) -> Iterator[str]:
             yield f"{path}: the page has {value}, the results {there!r}"
         elif not shows(shown, there):
             yield f"{path}: {there!r} is shown as {shown!r}"
-    told = Told(results)
+    told = told or Told(results)
     for text in page.texts:
         for command in COMMAND.findall(text):
             yield from command_faults(command, results)
@@ -134,27 +154,28 @@ def shows(shown: str, number: float) -> bool:
 
 def chart_faults(document: Document, html: str, results: Any) -> Iterator[str]:
     """Numbers of charts, in the page's script, that are not those of the results."""
-    embedded = Page(html).embedded["data"]
+    told = Told(results)
+    embedded = unpacked(Page(html).embedded["packed"])["data"]
     for chart in document.charts:
         for dataset in chart.data:
             for name, field in dataset.fields.items():
                 there = embedded[dataset.name][name]
                 values = values_of(there)
                 if not field.path:
-                    yield from _names_faults(f"{chart.id}.{name}", field.values)
+                    yield from _names_faults(f"{chart.id}.{name}", field.values, told)
                     continue
-                for value, place in zip(values, field.places, strict=True):
+                for drawn, value, place in zip(values, field.values, field.places, strict=True):
                     pointer = filled(field.path, place)
                     there_now = at(results, pointer)
-                    if there_now != value or isinstance(value, bool):
-                        yield f"{chart.id}.{name}: {pointer} is {there_now!r}, drawn {value!r}"
+                    if there_now != value or isinstance(value, bool) or not drawn_as(drawn, value):
+                        yield f"{chart.id}.{name}: {pointer} is {there_now!r}, drawn {drawn!r}"
         yield from spec_faults(chart)
 
 
-def _names_faults(where: str, values: tuple[Any, ...]) -> Iterator[str]:
-    """What only orders or groups is whole numbers."""
+def _names_faults(where: str, values: tuple[Any, ...], told: Told) -> Iterator[str]:
+    """What only orders or groups is whole numbers, or levels' names."""
     for value in values:
-        if isinstance(value, float) and not value.is_integer():
+        if isinstance(value, float) and not value.is_integer() and told.others(repr(value)):
             yield f"{where}: {value!r} has no place in the results"
 
 
@@ -175,7 +196,14 @@ def spec_faults(chart: Chart) -> Iterator[str]:
             todo += each
 
 
-def filled(path: str, place: tuple[int, ...]) -> str:
+def drawn_as(drawn: Any, value: float | None) -> bool:
+    """Whether a number is another one to the seven digits that charts are drawn with."""
+    if drawn is None or value is None:
+        return drawn is value
+    return math.isclose(drawn, value, rel_tol=1e-6)
+
+
+def filled(path: str, place: Iterable[int]) -> str:
     """A path whose stars are numbers."""
     numbers = iter(place)
     return "/".join(str(next(numbers)) if part == "*" else part for part in path.split("/"))
@@ -217,6 +245,7 @@ class Told:
 
     def others(self, text: str) -> list[str]:
         """Numbers of a text that the results do not hold as text; a date there is one word."""
-        words = (word.strip(".,;:()[]{}'\"") for word in text.split())
+        text = re.sub(r"(\d)\s%", r"\1%", text)
+        words = (word.rstrip(".,;:)]}'\"").lstrip("([{'\"") for word in text.split())
         unknown = (word for word in words if len(word) < 8 or word not in self._all)
         return [t for word in unknown for t in TOKEN.findall(word) if t not in self._numbers]

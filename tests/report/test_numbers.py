@@ -23,12 +23,13 @@ from nongrata.report.document.blocks import Document, Table
 from nongrata.report.document.pieces import Estimate, Number
 from nongrata.report.languages.language import language
 from nongrata.report.page.page import render_page
+from nongrata.report.page.script_data import packed, unpacked
 from nongrata.report.tables.csv import csv_table
 from nongrata.report.tables.html import html_table
 from nongrata.report.tables.wording import all_tables
 from nongrata.runner import run_study
 from nongrata.study_results import study_results
-from report.report_numbers import Page, at, chart_faults, page_faults, shows
+from report.report_numbers import Page, Told, at, chart_faults, page_faults, shows
 from studies import SIMULATED, Silent, loaded, small_study
 
 pytest.importorskip("altair")
@@ -98,9 +99,9 @@ def test_every_number_of_the_page_is_in_the_results(reported: Reported, code: st
 
 
 def test_every_number_of_tables_is_in_the_results(reported: Reported) -> None:
-    english = language("en")
+    english, told = language("en"), Told(reported.printed)
     for table in all_tables(reported.document):
-        assert list(page_faults(html_table(table, english), reported.printed)) == []
+        assert list(page_faults(html_table(table, english), reported.printed, told)) == []
         assert list(csv_faults(table, csv_table(table, english), reported.printed)) == []
 
 
@@ -128,10 +129,12 @@ def test_a_number_that_is_another_one_is_found(reported: Reported) -> None:
         found for found in Page(page).numbers if "." in found[2] and "." in found[0]
     )
     other = repr(float(value) + 1e-9)
-    assert page_faults_of(page.replace(f'value="{value}"', f'value="{other}"'), reported)
+    assert page_faults_of(page.replace(f"value={value}", f"value={other}"), reported)
     moved = page.replace(f">{shown}</data>", ">123.4</data>")
     assert any(path in fault for fault in page_faults_of(moved, reported))
-    assert page_faults_of(page.replace(path, path + "/nowhere"), reported)
+    named = re.search(r'data-path="([^"]+)"', page)
+    assert named is not None
+    assert page_faults_of(page.replace(named[0], f'data-path="{named[1]}/nowhere"'), reported)
     assert page_faults_of(page.replace("</main>", "<p>of 1,234.5 points</p></main>"), reported)
 
 
@@ -148,13 +151,12 @@ def test_a_number_of_a_chart_that_is_another_one_is_found(reported: Reported) ->
         if field.path and any(isinstance(value, float) for value in field.values)
     )
     page = reported.pages["en"]
-    found = re.search(r'(<script type="application/json"[^>]*>)(.*?)(</script>)', page, re.DOTALL)
-    assert found is not None
-    embedded = json.loads(found[2])
+    given = Page(page).embedded["packed"]
+    embedded = unpacked(given)
     column = embedded["data"][place[0]][place[1]]["values"]
     at_ = next(i for i, value in enumerate(column) if isinstance(value, float))
-    column[at_] += 1e-9
-    changed = page.replace(found[2], json.dumps(embedded).replace("<", "\\u003c"))
+    column[at_] = column[at_] * 1.0001 + 1e-6
+    changed = page.replace(given, packed(embedded))
     assert list(chart_faults(reported.document, changed, reported.printed))
 
 

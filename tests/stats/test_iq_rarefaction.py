@@ -14,10 +14,12 @@ from nongrata.stats.iq_rarefaction import (
     instability,
     interval,
     iq_curve,
-    same_configuration_curve,
-    same_configuration_sizes,
     size_sds,
     sizes_at,
+)
+from nongrata.stats.iq_same_configuration import (
+    same_configuration_curve,
+    same_configuration_sizes,
 )
 from nongrata.stats.iq_tests import factor_contrasts
 from nongrata.stats.units import Units

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -86,6 +87,7 @@ class Agreement(Result):
                     record[name] = getattr(row, name)
                 for name in ("raw", "fleiss", "gwet", "alpha"):
                     record |= getattr(row, name).record(name)
+                record["fleiss_interval_reason"] = _without_interval(row)
                 for name in ("conger", "light"):
                     figure = getattr(row, name)
                     record[name] = figure.value if figure.defined else None
@@ -96,7 +98,17 @@ class Agreement(Result):
         for name in ("raw", "fleiss", "gwet", "alpha", "total"):
             types |= {name + end: pl.Float64 for end in ("", "_se", "_low", "_high")}
             types[f"{name}_reason"] = pl.String
+        types["fleiss_interval_reason"] = pl.String
         return pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
+
+
+def _without_interval(row: AgreementRow) -> str | None:
+    """Why the ends of a row's kappa are null."""
+    if not math.isnan(row.fleiss.low):
+        return None
+    if row.fleiss.estimate.defined and row.scope == "factor":
+        return "kappa between the levels of a factor is a mean over settings, without an interval"
+    return row.fleiss.estimate.reason or "resamples of the questions do not change it"
 
 
 @one_blas_thread()

@@ -192,6 +192,7 @@ class VarianceComponents(Result):
                 "effect": " x ".join(row.effect),
                 "facets": len(row.effect),
                 **{name: _or_none(getattr(row, name)) for name in names},
+                "interval_reason": _without_interval(part, row),
             }
             for part in self.models
             for row in part.rows
@@ -203,6 +204,7 @@ class VarianceComponents(Result):
             "facets": pl.Int64,
             **dict.fromkeys(names, pl.Float64),
             "degrees_of_freedom": pl.Int64,
+            "interval_reason": pl.String,
         }
         return pl.DataFrame(rows, schema=kinds)
 
@@ -368,6 +370,17 @@ def _rows(
             )
         )
     return tuple(rows)
+
+
+def _without_interval(part: ModelComponents, row: ComponentRow) -> str | None:
+    """Why an end of one of a row's intervals is null."""
+    if not any(math.isnan(end) for end in (row.low, row.given_low)):
+        return None
+    if part.no_interval:
+        return part.no_interval
+    if math.isnan(row.given_se):
+        return "resamples of the questions do not change it"
+    return "the means of its levels are equal, so that no direction is known for an interval"
 
 
 def _root(variance: float) -> float:

@@ -17,9 +17,11 @@ from nongrata.stats.iq_rarefaction import (
     instability,
     interval,
     iq_curve,
+    sizes_at,
+)
+from nongrata.stats.iq_same_configuration import (
     same_configuration_curve,
     same_configuration_sizes,
-    sizes_at,
 )
 from nongrata.stats.units import Units
 

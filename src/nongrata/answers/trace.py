@@ -11,6 +11,8 @@ from nongrata.answers.decision import Decision
 from nongrata.answers.parser import decide, declarations, offered
 from nongrata.answers.reading import Page, Reading
 
+_NEAR = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
@@ -144,14 +146,30 @@ def _place_in_text(text: str, turn: str, page: Page, decision: Decision) -> tupl
 
     end = _least(len(turn), lambda size: cleaned(size) >= decision.end)
     start = _least(end, lambda size: cleaned(size) > decision.start) - 1
-    wanted = page.shown[decision.start : decision.end]
-    if start < 0 or plain(turn[start:end]) != plain(wanted):
-        return None
-    while end < len(turn) and plain(turn[start : end + 1]) == plain(wanted):
-        end += 1  # closing marks that cleaning takes away
-    while end > start and turn[end - 1].isspace():
-        end -= 1
-    return offset + start, offset + end
+    found = _exactly(turn, plain(page.shown[decision.start : decision.end]), start, end)
+    return None if found is None else (offset + found[0], offset + found[1])
+
+
+def _exactly(turn: str, wanted: str, start: int, end: int) -> tuple[int, int] | None:
+    """The stretch near another that is cleaned to exactly what is wanted.
+
+    A beginning of a text may be cleaned otherwise than the whole: a ``$`` is taken away only with
+    its second.
+    """
+    first = range(max(0, start - _NEAR), start + _NEAR + 1)
+    last = range(max(0, end - _NEAR), min(len(turn), end + _NEAR) + 1)
+    by_distance = sorted(
+        ((a, b) for a in first for b in last if a < b),
+        key=lambda place: abs(place[0] - start) + abs(place[1] - end),
+    )
+    for a, b in by_distance:
+        if plain(turn[a:b]) != wanted:
+            continue
+        whole = b
+        while whole < len(turn) and plain(turn[a : whole + 1]) == wanted:
+            whole += 1  # closing marks that cleaning takes away
+        return a, a + len(turn[a:whole].rstrip())
+    return None
 
 
 def _least(most: int, holds: Callable[[int], bool]) -> int:

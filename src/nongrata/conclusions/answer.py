@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from nongrata.conclusions.answered import AnswerAbout, Answered, AnswerNumbers, AnswerVerdict
 from nongrata.conclusions.effects import CONFIGURATION, INTERACTION, LABELS, QUESTIONS
-from nongrata.conclusions.model import (
-    AnswerAbout,
-    Answered,
-    AnswerNumbers,
-    AnswerVerdict,
-    Conclusion,
-)
+from nongrata.conclusions.model import Conclusion
 from nongrata.conclusions.sentences import as_said, together
 from nongrata.stats.figure import Figure
 from nongrata.templates import fields_of
@@ -29,6 +24,7 @@ NOTHING_ABOUT_LABELS = (
     "Nothing about labels and configurations is shown beyond what sampling noise can make: no "
     "difference between them is established here, and none is excluded."
 )
+NOTHING_VARIED = "One configuration was run, so nothing was varied."
 EQUAL = 0.005
 """Accuracies that differ by less, in points, are the same."""
 Shown = Mapping[str, str]
@@ -96,9 +92,7 @@ def _answered(about: AnswerAbout, verdict: AnswerVerdict, *sentences: str) -> An
 def _accuracy(effects: Effects, numbers: AnswerNumbers, shown: Shown) -> Answered:
     found = effects.get(CONFIGURATION)
     if found is None:
-        return _answered(
-            "accuracy", "undecided", "One configuration was run, so nothing was varied."
-        )
+        return _answered("accuracy", "undecided", NOTHING_VARIED)
     span = _said(
         "It runs from {lowest}% to {highest}% over {configurations} configurations, labels "
         "averaged.",
@@ -153,7 +147,7 @@ def _order(
     elif not numbers.pairs_robust:
         out.append("That labels differ at all is not shown.")
     moved = effects.get(INTERACTION)
-    if moved is not None and moved.verdict == "shown":
+    if moved is not None and moved.verdict == "shown" and not numbers.pairs_fragile:
         out.append("By how much they differ depends on the configuration.")
     return _answered("order", _order_verdict(numbers), *out)
 
@@ -203,6 +197,10 @@ def _extremes(extremes: Sequence[Conclusion]) -> list[str]:
     best, worst = extremes[:2]
     if not best.decided and not worst.decided:
         return ["Which label is best and which is worst is undecided."]
+    if best.verdict == worst.verdict:
+        both = "Best on average: {best}, worst: {worst} (both {verdict})."
+        verdict = say(best.verdict)
+        return [say(both, best=best.subject, worst=worst.subject, verdict=verdict)]
     return [
         say("Best on average: {label} ({verdict}).", label=best.subject, verdict=say(best.verdict))
         if best.decided
@@ -218,6 +216,8 @@ def _extremes(extremes: Sequence[Conclusion]) -> list[str]:
 
 
 def _questions(found: Conclusion | None, numbers: AnswerNumbers, shown: Shown) -> Answered:
+    if numbers.configurations < 2:
+        return _answered("questions", "undecided", NOTHING_VARIED)
     if found is None or not numbers.iq.defined:
         why = as_said(numbers.iq.reason or "there is nothing to compare")
         return _answered("questions", "undecided", say("Not comparable: {why}.", why=why))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nongrata.conclusions.answered import AnswerNumbers
 from nongrata.conclusions.cells import Cells
 from nongrata.conclusions.effects import CONFIGURATION, LABELS
-from nongrata.conclusions.model import AnswerNumbers, Conclusion, Tally
+from nongrata.conclusions.model import Conclusion, Tally
 from nongrata.conclusions.question_sets import QuestionSets
 from nongrata.stats.figure import Figure
 

@@ -7,6 +7,7 @@ from typing import Any
 from nongrata.report.document.blocks import Document
 from nongrata.report.document.pieces import Name
 from nongrata.report.sections.accuracy import accuracy_section
+from nongrata.report.sections.comparisons import comparisons_section
 from nongrata.report.sections.components import components_section
 from nongrata.report.sections.contrasts import contrasts_section
 from nongrata.report.sections.design import design_section
@@ -17,8 +18,10 @@ from nongrata.report.sections.outcomes import outcomes_section
 from nongrata.report.sections.provenance import provenance_section
 from nongrata.report.sections.question_sets import question_sets_section
 from nongrata.report.sections.ranks import ranks_section
+from nongrata.report.sections.stable import stable_section
 from nongrata.report.sections.study import Study
 from nongrata.report.sections.summary import summary_section
+from nongrata.report.sections.task_format import task_format_section
 from nongrata.study_results import StudyResults
 
 SECTIONS = (
@@ -30,7 +33,10 @@ SECTIONS = (
     contrasts_section,
     question_sets_section,
     components_section,
+    task_format_section,
+    stable_section,
     outcomes_section,
+    comparisons_section,
     limits_section,
     methods_section,
     provenance_section,

@@ -181,7 +181,7 @@ def _refuse(folder: Path) -> None:
         )
     if is_file(folder / MANIFEST):
         return
-    from nongrata.interop.imported import is_import
+    from nongrata.interop.imported import is_import  # only here: it loads much
 
     if is_import(folder):
         raise NongrataError(
@@ -189,3 +189,4 @@ def _refuse(folder: Path) -> None:
             where=folder,
             fix="see its results: nongrata analyze",
         )
+    Manifest.read(folder)  # says that this is no run

@@ -64,14 +64,15 @@ def bump_chart(
         "data": {"name": configurations.data_name},
         "transform": [configurations.place()],
     }
-    picking = {"input": "select", "options": ["", *shown], "name": "label "}
+    picking = {"input": "select", "options": ["", *shown], "name": "label"}
     return Chart(
         id=name,
         title=Text.of("Ranks of labels from configuration to configuration: {model}",
                       model=Name(model)),
         description=Text(
-            "A line for each label joins its ranks in all configurations; rank 1, on top, is the "
-            "highest accuracy. Level lines would mean that configurations do not change the order."
+            "A line for each label joins its ranks in all configurations; the first rank, on top, "
+            "is the highest accuracy. Level lines would mean that configurations do not change "
+            "the order."
         ),
         spec=view(
             [lines, *configurations.levels_panel(height + 8, x, **levels_data)],
@@ -87,9 +88,9 @@ def bump_chart(
         table=table,
         notes=(
             Text(
-                "Rank 1 is the highest accuracy. Coloured: the labels with the highest and the "
-                "lowest accuracy over all configurations; pick any other one. These ranks hold noise: each configuration's "
-                "order rests on its own answers."
+                "The first rank is the highest accuracy. Coloured: the labels with the highest "
+                "and the lowest accuracy over all configurations; pick any other one. These ranks "
+                "hold noise: each configuration's order rests on its own answers."
             ),
             Text(
                 "Columns are configurations; the squares beneath say which levels each one has. "

@@ -12,6 +12,8 @@ from nongrata.report.document.cursor import Cursor
 from nongrata.report.document.pieces import Name, Text
 
 HEIGHT = 170
+GAP = 4
+"""Pixels of the upper panel, and between it and the levels."""
 
 
 def accuracy_curve(
@@ -76,8 +78,8 @@ def accuracy_curve(
             model=Name(model),
         ),
         spec=view(
-            [{"layer": curve}, *configurations.levels_panel(HEIGHT, x)],
-            HEIGHT + configurations.height,
+            [{"layer": curve}, *configurations.levels_panel(HEIGHT + GAP, x)],
+            HEIGHT + GAP + configurations.height,
             data=data.name,
         ),
         data=(data,),

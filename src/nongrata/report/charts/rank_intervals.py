@@ -53,8 +53,8 @@ def rank_intervals(
         id=name,
         title=Text.of("Which rank could each label have? {model}", model=Name(model)),
         description=Text(
-            "A point for the rank of each label's accuracy over all configurations; rank 1 is the "
-            "highest accuracy. Bars span the ranks that the label could have."
+            "A point for the rank of each label's accuracy over all configurations; the first rank "
+            "is the highest accuracy. Bars span the ranks that the label could have."
         ),
         spec=view(layers, _STEP * len(names), data=data.name, params=[PERSONA]) | {"resolve": {}},
         data=(data,),
@@ -79,7 +79,7 @@ def _x(field: str, lowest: int) -> Spec:
     return {
         "field": field,
         "type": "quantitative",
-        "title": "rank (1: highest accuracy)",
+        "title": "rank (first: highest accuracy)",
         "scale": scale,
         "axis": axis,
     }

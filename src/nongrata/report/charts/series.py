@@ -28,8 +28,10 @@ def series_looks(count: int, *, muted_last: bool = False) -> tuple[dict[str, Any
 
     front = count - muted_last
     colors = _cycle(CATEGORIES, front) + [MUTED] * muted_last
-    shapes = _cycle(SHAPES, front) + ["square"] * muted_last
-    dashes = _cycle(_DASHES, front) + [[2, 3]] * muted_last
+    shapes = [SHAPES[(i + i // len(CATEGORIES)) % len(SHAPES)] for i in range(front)]
+    shapes += ["square"] * muted_last
+    dashes = [_DASHES[(i + i // len(CATEGORIES)) % len(_DASHES)] for i in range(front)]
+    dashes += [[2, 3]] * muted_last
     sort = alt.EncodingSortField(field="series_order", op="min", order="ascending")
     legend = alt.Legend(title=None, orient="top", columns=1, symbolSize=90, labelLimit=300)
     lines = {

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from nongrata.report.charts.configurations import Configurations
-from nongrata.report.charts.curve import HEIGHT, curve_y
+from nongrata.report.charts.curve import GAP, HEIGHT, curve_y
 from nongrata.report.charts.differences import effect_band
 from nongrata.report.charts.panels import Spec, said, tip, view
 from nongrata.report.charts.theme import CATEGORIES, MUTED
@@ -99,17 +99,17 @@ def specification_curve(
             "say which levels each configuration has. Label and control can be picked."
         ),
         spec=view(
-            [_heading(), curve, *configurations.levels_panel(HEIGHT, x)],
-            HEIGHT + configurations.height,
+            [_heading(), curve, *configurations.levels_panel(HEIGHT + GAP, x)],
+            HEIGHT + GAP + configurations.height,
             data=points.name,
-            params=[_select("persona", "label ", labels), _select("control", "control ", controls)],
+            params=[_select("persona", "label", labels), _select("control", "control", controls)],
             transform=[{"filter": f"datum.persona === {label} && datum.control === {control}"}],
         ),
         data=(points, effect),
         notes=(
             Text(
                 "Thick bars: 95% interval of one configuration; thin bars: of all configurations "
-                "of the label together. Triangles: shown to be above or below 0, all together; "
+                "of the label together. Triangles: shown to be above or below zero, all together; "
                 "hollow circles: not. Grey band: below the smallest effect of interest."
             ),
             Text(

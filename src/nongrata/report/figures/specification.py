@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nongrata.report.charts.long_names import renamed, short_names
 from nongrata.report.charts.theme import Theme, config
 from nongrata.report.charts.translated import translated, written
 from nongrata.report.document.blocks import Chart
@@ -26,18 +27,22 @@ def full_specification(chart: Chart, language: Language, theme: Theme = "light")
     theme
         Light, for print, or dark.
     """
-    datasets = {}
-    for dataset in chart.data:
-        columns = {name: written(field, language) for name, field in dataset.fields.items()}
-        datasets[dataset.name] = [
-            dict(zip(columns, values, strict=True))
-            for values in zip(*columns.values(), strict=True)
-        ]
-    spec: dict[str, Any] = _sized(translated(chart.spec, language))
+    columns = {
+        dataset.name: {name: written(field, language) for name, field in dataset.fields.items()}
+        for dataset in chart.data
+    }
+    short = short_names(v for each in columns.values() for values in each.values() for v in values)
+    datasets = {name: _rows(each) for name, each in renamed(columns, short).items()}
+    spec: dict[str, Any] = _sized(renamed(translated(chart.spec, language), short))
     return spec | {
         "datasets": datasets,
         "config": config(theme) | {"background": BACKGROUNDS[theme]},
     }
+
+
+def _rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, values, strict=True)) for values in rows]
 
 
 def _sized(spec: Any) -> Any:

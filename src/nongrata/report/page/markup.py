@@ -57,15 +57,18 @@ class InRow:
     ----------
     reasons
         The table's.
-    base
-        What the paths of all numbers in the row begin with; it is written once, at the row.
-    is_as_column
-        Whether the rest of the paths stands at the column's heading.
+    path
+        What says where the numbers of the cell stand, as an attribute; None where each number
+        says it itself.
     """
 
     reasons: Reasons
-    base: str = ""
-    is_as_column: bool = False
+    path: str | None = None
+
+
+def _written(text: str) -> str:
+    """Text as HTML: a sentence of the results may hold whatever a name holds, too."""
+    return str(escape(visible(text, one_line=True)))
 
 
 def _letters(place: int) -> str:
@@ -96,7 +99,7 @@ class PieceMarkup:
         >>> english(Text.of("{who} wins", who=Name("<b>\u202e")))
         Markup('<bdi>&lt;b&gt;\\u202e</bdi> wins')
         >>> english(Number(2.25, "/ia/value"))
-        Markup('<data value="2.25" data-path="/ia/value">2.2</data>')
+        Markup('<data value=2.25 data-path="/ia/value">2.2</data>')
         """
         return Markup(self.html(piece))  # noqa: S704 - html() escapes all that is not ours
 
@@ -118,14 +121,14 @@ class PieceMarkup:
         if isinstance(piece, Estimate):
             return self._estimate(piece, row)
         if isinstance(piece, str):
-            return self._said(piece, escape(self.language.sentence(piece)))
+            return self._said(piece, _written(self.language.sentence(piece)))
         if isinstance(piece, Text):
             return self._said(piece.template, self._text(piece, row))
         if isinstance(piece, Verdict):
             return self._verdict(piece)
         if isinstance(piece, Names):
             return ", ".join(self.html(item, row) for item in piece.items)
-        return f"<bdi>{escape(visible(piece.text, one_line=True))}</bdi>"
+        return f"<bdi>{_written(piece.text)}</bdi>"
 
     def _said(self, template: str, html: str) -> str:
         """Mark what has no translation as English, so that it is read out as English."""
@@ -135,7 +138,7 @@ class PieceMarkup:
 
     def _text(self, text: Text, row: InRow | None) -> str:
         return "".join(
-            escape(words) + (Markup(self.html(text.values[field], row)) if field else "")  # noqa: S704
+            _written(words) + (self.html(text.values[field], row) if field else "")
             for words, field in split(self.language.sentence(text.template))
         )
 
@@ -143,17 +146,12 @@ class PieceMarkup:
         shown = self.language.number(number)
         if number.value is None:
             return self._undefined(shown, number.reason, row)
-        return (
-            f'<data value="{number.value!r}"{self._path(number, row)}>{escape(shown)}</data>'
-            f"{self._unit(number.unit)}"
-        )
-
-    def _path(self, number: Number, row: InRow | None) -> str:
-        if row is None:
-            return f' data-path="{escape(number.path)}"'
-        if row.is_as_column:
-            return ""
-        return f' data-path="{escape(number.path.removeprefix(row.base))}"'
+        path = f' data-path="{escape(number.path)}"'
+        if row is not None and row.path is not None:
+            path = row.path
+        # no quotes: a number needs none, and there are many ten thousand of them
+        data = f"<data value={number.value!r}{path}>{escape(shown)}</data>"
+        return f"{data}{self._unit(number.unit)}"
 
     def _undefined(self, dash: str, reason: str, row: InRow | None) -> str:
         why = self.html(text_of(reason or "not defined"))
@@ -172,9 +170,9 @@ class PieceMarkup:
         if estimate.low.value is None or estimate.high.value is None:
             return value
         low, high = (self._number(end, row) for end in (estimate.low, estimate.high))
-        return f'{value} <span class="ci">[{low},{_SPACE}{high}]</span>'
+        return f"{value} <i>[{low},{_SPACE}{high}]</i>"
 
     def _verdict(self, verdict: Verdict) -> str:
         kind = re.sub(r"[^a-z]+", "-", verdict.word.lower()).strip("-")
-        word = self._said(verdict.word, escape(self.language.sentence(verdict.word)))
+        word = self._said(verdict.word, _written(self.language.sentence(verdict.word)))
         return f'<span class="verdict {kind}">{word}</span>'

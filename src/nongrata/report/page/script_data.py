@@ -106,7 +106,7 @@ def unpacked(text: str) -> Any:
 
 
 def compact(values: list[Any]) -> dict[str, Any]:
-    """A column: as it is, or where texts repeat each of them once and their places.
+    """A column as it is drawn: numbers to seven digits, texts that repeat once with their places.
 
     Parameters
     ----------
@@ -117,14 +117,15 @@ def compact(values: list[Any]) -> dict[str, Any]:
     --------
     >>> compact(["a", "b", "a", "b", "a"])
     {'names': ['a', 'b'], 'at': [0, 1, 0, 1, 0]}
-    >>> compact([1.5, None])
-    {'values': [1.5, None]}
+    >>> compact([1 / 3, None])
+    {'values': [0.3333333, None]}
     """
     if all(isinstance(value, str) for value in values):
         places = {name: place for place, name in enumerate(dict.fromkeys(values))}
         if 2 * len(places) < len(values):
             return {"names": list(places), "at": [places[value] for value in values]}
-    return {"values": values}
+    # what no eye can see on a screen would be half of the file
+    return {"values": [float(f"{v:.7g}") if isinstance(v, float) else v for v in values]}
 
 
 def _chart(chart: Chart, language: Language) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from markupsafe import Markup, escape
 
 from nongrata.report.document.blocks import Column, Facets, Row, Table
 from nongrata.report.page.markup import InRow, PieceMarkup, Reasons
-from nongrata.report.page.table_paths import TablePaths, table_paths
+from nongrata.report.page.table_paths import Places, TablePaths, table_paths
 from nongrata.terminal import visible
 
-_CLASSES = {"number": ' class="n"', "estimate": ' class="n"'}
+_NUMBERS = {"number", "estimate"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def table_markup(table: Table, piece: PieceMarkup) -> TableMarkup:
     piece
         Writes what stands in cells.
     """
-    reasons, paths = Reasons(), table_paths(table)
+    reasons, paths = Reasons(), table_paths(table, piece.language)
     lines = list(_bodies(table, piece, reasons, paths))
     return TableMarkup(
         bodies=Markup("\n".join(lines)),  # noqa: S704 - made of escaped pieces
@@ -69,7 +69,8 @@ def facet_attributes(facets: Facets) -> Markup:
 
 
 def _bodies(table: Table, piece: PieceMarkup, reasons: Reasons, paths: TablePaths) -> Iterator[str]:
-    kinds = [_CLASSES.get(column.kind, "") for column in table.columns]
+    # most cells are numbers, so the others are marked
+    kinds = ["" if column.kind in _NUMBERS else ' class="t"' for column in table.columns]
     open_ = False
     for place, row in enumerate(table.rows):
         if row.group is not None or not open_:
@@ -83,22 +84,34 @@ def _bodies(table: Table, piece: PieceMarkup, reasons: Reasons, paths: TablePath
                 f'<tr class="group"><th scope="rowgroup" colspan="{len(table.columns)}">'
                 f"{heading}</th></tr>"
             )
-        base = paths.rows[place]
+        at = paths.rows[place]
         cells = [
-            piece.html(cell, InRow(reasons, base, paths.is_as_column(cell, place, column)))
-            for column, cell in enumerate(row.cells)
+            piece.html(cell, InRow(reasons, _at(own, at)))
+            for cell, own in zip(row.cells, paths.cells[place], strict=True)
         ]
-        yield _row(row, base, kinds, cells)
+        yield _row(row, _at(at), kinds, cells)
     yield "</tbody>" if open_ else "<tbody></tbody>"
 
 
-def _row(row: Row, base: str, kinds: list[str], cells: list[str]) -> str:
-    at = f' data-at="{escape(base)}"' if base else ""
+def _at(places: Places | None, known: Places = ()) -> str | None:
+    """The attribute that says what stands for stars, if that is not known already.
+
+    Examples
+    --------
+    >>> _at(("3", "12")), _at(("3",), ("3",)), _at(None)
+    (' data-at=3.12', '', None)
+    """
+    if places is None:
+        return None
+    return f" data-at={'.'.join(places)}" if places and places != known else ""
+
+
+def _row(row: Row, at: str | None, kinds: list[str], cells: list[str]) -> str:
     others = "".join(
         f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds[1:], cells[1:], strict=True)
     )
-    head = f'<th scope="row"{kinds[0]}>{cells[0]}</th>'
-    return f"<tr{facet_attributes(row.facets)}{at}>{head}{others}</tr>"
+    head = f'<th scope="row">{cells[0]}</th>'
+    return f"<tr{facet_attributes(row.facets)}{at or ''}>{head}{others}</tr>"
 
 
 def helped(columns: tuple[Column, ...]) -> list[Column]:

@@ -10,6 +10,7 @@ from nongrata.report.charts.intervals import Group, interval_chart
 from nongrata.report.document.blocks import Block, Paragraph, Section
 from nongrata.report.document.cursor import Cursor
 from nongrata.report.document.pieces import Name, Number, Text
+from nongrata.report.document.said import text_of
 from nongrata.report.sections.accuracy_tables import (
     accuracy,
     cell_table,
@@ -127,7 +128,7 @@ def _why_not(baseline: Cursor) -> Text:
         return Text.of(
             "Whether this is above chance is not known ({reason}), so no label is put before "
             "another.",
-            reason=Text(baseline["reason"].text.replace("{", "{{").replace("}", "}}")),
+            reason=text_of(baseline["reason"].text),
         )
     return Text.of(
         "Accuracy over everything is {verdict} (one-sided test, p = {p}, {questions} questions), "
@@ -210,7 +211,7 @@ def _small_print(row: Cursor, model: str) -> Paragraph:
     if row["no_interval"].text:
         text = Text.of(
             "There are no intervals: {reason}.",
-            reason=Text(row["no_interval"].text.replace("{", "{{").replace("}", "}}")),
+            reason=text_of(row["no_interval"].text),
         )
     elif row["doubtful"].value:
         text = Text.of(

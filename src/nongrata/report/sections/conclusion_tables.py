@@ -12,12 +12,13 @@ from nongrata.report.document.said import text_of
 from nongrata.report.sections.sentences import sentence
 
 HEADINGS = {
-    "effects": "Does anything make a difference?",
     "extremes": "Best and worst label:",
     "controls": "Label against control:",
     "pairs": "Label against label:",
+    "effects": "Does anything make a difference?",
     "orders": "Factors and domains compared:",
 }
+"""Families, in the order in which they stand: labels first, since the answer above has the rest."""
 COUNTED = {
     "robust": "{n} robust",
     "shown": "{n} shown",
@@ -43,7 +44,8 @@ _SIZE = Column(
     Text("size"),
     kind="estimate",
     help=Text(
-        "Mean difference over configurations with its own 95% interval; for what makes a "
+        "Mean difference over configurations with its own 95% interval, not adjusted for how many "
+        "conclusions there are; for what makes a "
         "difference, the root mean square difference between two labels, levels or configurations, "
         "noise taken off; for the best and worst label the lead over the next one, which has no "
         "interval, since the data choose the label."
@@ -100,12 +102,12 @@ def legend(total: Cursor) -> Iterator[Text]:
 
 
 def _first_rows(part: Cursor) -> Iterator[Row]:
-    for tally in part["tallies"]:
-        family = tally["family"].text
+    for family, title in HEADINGS.items():
+        tally = part["tallies"].where(family=family)
+        if not tally:
+            continue
         found = part["conclusions"].all(family=family)
-        heading = Text.of(
-            "{heading} {counts}", heading=Text(HEADINGS[family]), counts=counted(tally)
-        )
+        heading = Text.of("{heading} {counts}", heading=Text(title), counts=counted(tally))
         listed = found if family == "effects" else [c for c in found if decided(c)]
         chosen = picked(listed, FIRST[family])
         for i, c in enumerate(chosen):

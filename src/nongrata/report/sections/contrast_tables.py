@@ -50,7 +50,7 @@ def contrast_table(
             "says",
             Text("says"),
             kind="text",
-            help=Text("differs: 0 is outside; equivalent: all within the smallest effect"),
+            help=Text("differs: zero is outside; equivalent: all within the smallest effect"),
         ),
     ]
     if is_sampled:
@@ -130,7 +130,7 @@ def curve_table(labels: Sequence[Cursor], control: str, study: Study, model: str
             Column(
                 "sure_above",
                 Text("shown above"),
-                help=Text("configurations whose difference is shown to be above 0, all at once"),
+                help=Text("configurations whose difference is shown to be above zero, all at once"),
             ),
             Column("sure_below", Text("shown below")),
             Column(

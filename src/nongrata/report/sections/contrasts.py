@@ -54,7 +54,8 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     if not is_rankable(study, model):
         text = Text(
             "Accuracy is not shown to be above chance and the best constant answer, so labels "
-            "stand in the study's order; a difference here is one between prompts, whatever it is about."
+            "stand in the study's order; a difference here is one between prompts, "
+            "whatever it is about."
         )
         yield Paragraph(text, tone="note", facets=facets)
     yield from _robustness(study, model)

@@ -108,12 +108,20 @@ def rests_on(part: Cursor) -> Text:
     part
         Holds ``labels`` or ``personas``, ``configurations``, ``questions``, ``clusters``.
     """
-    labels = part["labels"] or part["personas"]
+    values = {
+        "labels": Number.count(part["labels"] or part["personas"]),
+        "questions": Number.count(part["questions"]),
+        "clusters": Number.count(part["clusters"]),
+    }
+    if not part["configurations"]:
+        return Text.of(
+            "Labels: {labels}; questions: {questions}, in {clusters} clusters. Intervals are 95% "
+            "intervals over questions like these.",
+            **values,
+        )
     return Text.of(
         "Labels: {labels}; configurations: {configurations}; questions: {questions}, in "
         "{clusters} clusters. Intervals are 95% intervals over questions like these.",
-        labels=Number.count(labels),
         configurations=Number.count(part["configurations"]),
-        questions=Number.count(part["questions"]),
-        clusters=Number.count(part["clusters"]),
+        **values,
     )

@@ -130,10 +130,11 @@ def _factors(study: Study) -> Iterator[Text]:
         )
     heats = {each["temperature"].number for each in sampling} - {None}
     if 0 in heats and len(heats) > 1:
-        yield Text(
-            "At temperature 0 an answer is always the same, and at a high one it is partly "
+        yield Text.of(
+            "At temperature {zero} an answer is always the same, and at a high one it is partly "
             "chance. Configurations of different temperatures therefore differ in noise too, and "
-            "a stable configuration is not a better one."
+            "a stable configuration is not a better one.",
+            zero=Number.of(sampling.where(temperature=0)["temperature"], 0),
         )
     yield from _duplicates(study)
 

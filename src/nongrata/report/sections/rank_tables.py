@@ -32,7 +32,11 @@ def rank_table(labels: Sequence[Cursor], study: Study, model: str) -> Table:
         columns=(
             _LABEL,
             Column("accuracy", Text("accuracy"), "%"),
-            Column("rank", Text("rank"), help=Text("1 is the highest accuracy; ties share a rank")),
+            Column(
+                "rank",
+                Text("rank"),
+                help=Text("the first is the highest accuracy; ties share a rank"),
+            ),
             Column("low", Text("from"), help=Text("95% sure of this label alone")),
             Column("high", Text("to")),
             Column("all_low", Text("all at once: from"), help=Text("95% sure of all labels")),
@@ -136,7 +140,7 @@ def agreement_table(part: Cursor, study: Study, model: str) -> Table:
             Column(
                 "kendall_w",
                 Text("W"),
-                help=Text("Kendall's W: 1 if all agree, about 1/K for random orders"),
+                help=Text("Kendall's W: one if all agree; one over K, about, for random orders"),
             ),
             Column("tau_b", Text("tau-b"), help=Text("mean rank correlation of two rankings")),
             Column("spearman", Text("rho"), help=Text("mean of Spearman's rho over two rankings")),
@@ -189,7 +193,7 @@ def halves_table(part: Cursor, study: Study, model: str) -> Table:
                 kind="estimate",
                 help=Text(
                     "correlation of the labels' accuracies between configurations with the noise "
-                    "taken out, 95% interval; 1: configurations change nothing but noise"
+                    "taken out, 95% interval; one: configurations change nothing but noise"
                 ),
             ),
             Column("tau_b_same", Text("tau-b, same")),

@@ -134,8 +134,8 @@ def _said_of_agreement(part: Cursor, model: str) -> Iterator[Paragraph]:
     facets = {"model": model}
     if row["kendall_w"].number is not None:
         text = Text.of(
-            "The rankings of {compared} configurations agree by Kendall's W = {w} (1: the same "
-            "order everywhere), two of them by tau-b = {tau} on average (0: unrelated orders); "
+            "The rankings of {compared} configurations agree by Kendall's W = {w} (one: the same "
+            "order everywhere), two of them by tau-b = {tau} on average (zero: unrelated orders); "
             "from one to another a label moves by {shift} of {labels} ranks.",
             compared=Number.count(row["compared"]),
             w=Number.of(row["kendall_w"], 2),
@@ -157,7 +157,7 @@ def _said_of_agreement(part: Cursor, model: str) -> Iterator[Paragraph]:
     if half["correlation"].number is not None:
         text = Text.of(
             "With the noise taken out, labels' accuracies under two configurations correlate by "
-            "{r} (1: configurations change nothing but noise).",
+            "{r} (one: configurations change nothing but noise).",
             r=Estimate.of(half, "correlation", 2, low="correlation_low", high="correlation_high"),
         )
         yield Paragraph(text, facets=facets)
@@ -188,8 +188,8 @@ def _said_of_places(study: Study, model: str) -> Iterator[Paragraph]:
     facets = {"model": model}
     text = Text.of(
         "Over {configurations} configurations, {best} labels are the best one somewhere and "
-        "{worst} the worst one; {best_flips} of pairs of configurations have no best label in common, "
-        "{worst_flips} no worst one.",
+        "{worst} the worst one; {best_flips} of pairs of configurations have no best "
+        "label in common, {worst_flips} no worst one.",
         configurations=Number.of(flips["configurations"], 0),
         best=Number.of(flips["distinct_best"], 0),
         worst=Number.of(flips["distinct_worst"], 0),
@@ -206,7 +206,7 @@ def _said_of_places(study: Study, model: str) -> Iterator[Paragraph]:
 def _bump(
     part: Cursor, ranked: Sequence[Cursor], rankings: Sequence[Cursor], study: Study, model: str
 ) -> Block:
-    names = [label["persona"].text for label in part["rankings"].where(scope="overall")["labels"]]
+    names = [str(name) for name in part["personas"].value]
     order = [label["persona"].text for label in ranked]
     marked = order if len(order) <= 2 * MARKED else [*order[:MARKED], *order[-MARKED:]]
     return bump_chart(

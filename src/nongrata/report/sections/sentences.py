@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Number, Piece, Text, Verdict
+from nongrata.report.document.pieces import Number, Piece, Text
 from nongrata.report.document.said import text_of
 from nongrata.wording import Said
 
@@ -12,7 +12,7 @@ def sentence(text: str, place: Cursor) -> Text:
     """A sentence of the results, and the numbers in it where they stand.
 
     A field of the sentence that is called as a number at the place becomes that number, with as
-    many decimals as the sentence shows; one called ``verdict`` becomes a verdict.
+    many decimals as the sentence shows.
 
     Parameters
     ----------
@@ -41,8 +41,6 @@ def sentence(text: str, place: Cursor) -> Text:
 
 
 def _piece(name: str, value: object, piece: Piece, place: Cursor) -> Piece:
-    if name == "verdict":
-        return Verdict(str(value))
     if isinstance(value, Said):
         return sentence(value, place)
     there = place[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nongrata.conclusions.model import ANSWER_HEADINGS
+from nongrata.conclusions.answered import ANSWER_HEADINGS
 from nongrata.report.document.blocks import (
     Block,
     Column,
@@ -111,12 +111,19 @@ def _set_up(study: Study) -> Paragraph:
 
 def labels_and_controls(study: Study) -> Text:
     """How many there are of each, as a part of a sentence."""
+    labels = study.top["findings"]["models"][0]["labels"]
+    found = Text.of(
+        "{n} persona label" if labels.value == 1 else "{n} persona labels", n=Number.count(labels)
+    )
+    if not study.controls:
+        return found
+    controls = study.top["controls"]
     return Text.of(
-        "{labels} persona labels and {controls} controls"
-        if study.controls
-        else "{labels} persona labels",
-        labels=Number.count(study.top["findings"]["models"][0]["labels"]),
-        controls=Number.count(study.top["controls"]),
+        "{labels} and {controls}",
+        labels=found,
+        controls=Text.of(
+            "{n} control" if len(controls) == 1 else "{n} controls", n=Number.count(controls)
+        ),
     )
 
 
@@ -176,18 +183,9 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     facets: Facets = {"model": model}
     if len(study.models) > 1:
         yield Paragraph(Text.of("{model}:", model=Name(model)), facets=facets)
-    for answered in part["answers"]:
-        yield Paragraph(
-            sentence(answered["details"].value, part["numbers"]),
-            "lead",
-            facets,
-            heading=Text(ANSWER_HEADINGS[answered["about"].value]),
-            verdict=Verdict(answered["verdict"].text),
-        )
     for remark in part["remarks"]:
         yield Paragraph(text_of(remark.value), facets=facets)
-    if not part["rankable"].value:
-        yield _not_ranked(study, model)
+    yield from _cards(study, part, model, facets)
     if not len(part["tallies"]):
         return
     yield first_table(
@@ -210,6 +208,21 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
             facets=facets,
         )
     yield from _folded(study, part, model, facets)
+
+
+def _cards(study: Study, part: Cursor, model: str, facets: Facets) -> Iterator[Block]:
+    """The answer: what it is about, the verdict, and the sentences that say so."""
+    for answered in part["answers"]:
+        said = sentence(answered["details"].value, part["numbers"])
+        if answered["verdict"].text == "not rankable":
+            said = Text.of("{first} {rest}", first=said, rest=_guessing(study, model))
+        yield Paragraph(
+            said,
+            "lead",
+            facets,
+            heading=Text(ANSWER_HEADINGS[answered["about"].value]),
+            verdict=Verdict(answered["verdict"].text),
+        )
 
 
 def _folded(study: Study, part: Cursor, model: str, facets: Facets) -> Iterator[Block]:
@@ -237,21 +250,17 @@ def _folded(study: Study, part: Cursor, model: str, facets: Facets) -> Iterator[
     yield from (table for table in tables if table is not None)
 
 
-def _not_ranked(study: Study, model: str) -> Paragraph:
+def _guessing(study: Study, model: str) -> Text:
+    """Accuracy beside what needs no model."""
     row = study.top["chance"]["rows"].where(model=model, scope="overall")
-    facets: Facets = {"model": model}
     if row["constant"].number is None or row["chance"].number is None:
-        why = text_of(row["reason"].value or "it is not known how often guessing is right")
-        return Paragraph(Text.of("Nothing is ranked: {why}.", why=why), facets=facets)
-    return Paragraph(
-        Text.of(
-            "Accuracy over all answers is {accuracy}; guessing would give {chance}, and always "
-            "choosing the same place at best {constant}.",
-            accuracy=Number.of(row["accuracy"], unit="%"),
-            chance=Number.of(row["chance"], unit="%"),
-            constant=Number.of(row["constant"], unit="%"),
-        ),
-        facets=facets,
+        return Text("How often guessing is right is not known.")
+    return Text.of(
+        "It is {accuracy} over all answers; guessing would give {chance}, and always choosing the "
+        "same place at best {constant}.",
+        accuracy=Number.of(row["accuracy"], unit="%"),
+        chance=Number.of(row["chance"], unit="%"),
+        constant=Number.of(row["constant"], unit="%"),
     )
 
 
@@ -273,7 +282,7 @@ def _exceptions(part: Cursor, facets: Facets) -> Iterator[Block]:
             Text.of(
                 "{statement} ({verdict}): {where}.",
                 statement=text_of(c["statement"].value),
-                verdict=Verdict(c["verdict"].text),
+                verdict=Text(c["verdict"].text),
                 where=where,
             )
         )

@@ -7,9 +7,10 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from nongrata.report.document.blocks import Row, Table
+from nongrata.report.document.pieces import Estimate, Piece
 from nongrata.report.languages.language import Language
-from nongrata.report.page.markup import PieceMarkup, Reasons
-from nongrata.report.tables.wording import heading, notes
+from nongrata.report.page.markup import InRow, PieceMarkup, Reasons
+from nongrata.report.tables.wording import heading, headings_explained
 from nongrata.terminal import visible
 
 
@@ -41,7 +42,9 @@ def html_table(table: Table, language: Language) -> str:
     reasons = Reasons()
     for start, end in pairwise([*starts, len(table.rows)] if starts else []):
         lines.append(_body(table.rows[start:end], kinds, piece, reasons))
-    under = [Markup("<p>{}</p>").format(note) for note in notes(table, language, dashes=False)]
+    explained = headings_explained(table, language)
+    under = [Markup("<p>{}</p>").format(explained)] if explained else []
+    under += [Markup("<p>{}</p>").format(piece(note)) for note in table.notes]
     under += [
         Markup("<p><sup>{}</sup> ").format(letter) + Markup(why) + Markup("</p>")  # noqa: S704
         for letter, why in reasons.pairs
@@ -63,10 +66,7 @@ def _body(
             )
         )
     for row in rows:
-        first, *others = [
-            Markup(piece.html(cell, reasons))  # noqa: S704 - html() escapes all that is not ours
-            for cell in row.cells
-        ]
+        first, *others = [_cell(cell, piece, InRow(reasons)) for cell in row.cells]
         cells = [Markup('<th scope="row"{}>{}</th>').format(kinds[0], first)]
         cells += [
             Markup("<td{}>{}</td>").format(kind, cell)
@@ -74,6 +74,13 @@ def _body(
         ]
         lines.append(Markup("<tr>{}</tr>").format(Markup().join(cells)))
     return Markup("\n").join([*lines, Markup("</tbody>")])
+
+
+def _cell(cell: Piece | None, piece: PieceMarkup, row: InRow) -> Markup:
+    if isinstance(cell, Estimate) and cell.low.value is not None and cell.high.value is not None:
+        parts = (_cell(each, piece, row) for each in (cell.value, cell.low, cell.high))
+        return Markup("{} [{}, {}]").format(*parts)
+    return Markup(piece.html(cell, row))  # noqa: S704 - html() escapes all that is not ours
 
 
 def _class(kind: str) -> Markup:

@@ -33,7 +33,6 @@ def heading(column: Column, language: Language) -> str:
 
     Examples
     --------
-    >>> from nongrata.report.document.pieces import Text
     >>> heading(Column("ia", Text("IA"), "points"), Language("en", {}))
     'IA (points)'
     """
@@ -41,33 +40,42 @@ def heading(column: Column, language: Language) -> str:
     return plain(column.heading, language) + unit
 
 
-def notes(table: Table, language: Language, *, dashes: bool = True) -> list[str]:
+def notes(table: Table, language: Language) -> list[str]:
     """What stands under a table: what headings and dashes mean, then its notes.
-
-    Parameters
-    ----------
-    table
-        The table.
-    language
-        In which language.
-    dashes
-        Whether to say why numbers are undefined.
 
     Examples
     --------
-    >>> from nongrata.report.document.pieces import Text
     >>> column = Column("k", Text("K"), help=Text("configurations compared"))
     >>> notes(Table("t", Text("T"), (column,), ()), Language("en", {}))
     ['K = configurations compared.']
     """
-    meanings = [
+    meanings = [*_meanings(table, language), *(("–", why) for why in _reasons(table, language))]
+    first = [_listed(meanings)] if meanings else []
+    return first + [plain(note, language) for note in table.notes]
+
+
+def headings_explained(table: Table, language: Language) -> str:
+    """What headings mean, in one line; empty if none needs it.
+
+    Examples
+    --------
+    >>> headings_explained(Table("t", Text("T"), (), ()), Language("en", {}))
+    ''
+    """
+    meanings = _meanings(table, language)
+    return _listed(meanings) if meanings else ""
+
+
+def _meanings(table: Table, language: Language) -> list[tuple[str, str]]:
+    return [
         (plain(column.heading, language), plain(column.help, language))
         for column in table.columns
         if column.help is not None
     ]
-    meanings += [("–", reason) for reason in _reasons(table, language) if dashes]
-    first = "; ".join(f"{what} = {meaning.rstrip('.')}" for what, meaning in meanings)
-    return ([f"{first}."] if first else []) + [plain(note, language) for note in table.notes]
+
+
+def _listed(meanings: list[tuple[str, str]]) -> str:
+    return "; ".join(f"{what} = {meaning.rstrip('.')}" for what, meaning in meanings) + "."
 
 
 def _reasons(table: Table, language: Language) -> list[str]:

@@ -47,7 +47,10 @@ export function listHref(changes = {}) {
 export function questionHref(id, more = {}) {
   const query = listQuery();
   query.set("id", id);
-  for (const [name, value] of Object.entries(more)) query.set(name, value);
+  for (const [name, value] of Object.entries(more)) {
+    query.delete(name);
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, one);
+  }
   return href("/question", query);
 }
 

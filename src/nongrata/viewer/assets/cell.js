@@ -7,7 +7,7 @@ import { FATES, fateOf } from "./fates.js";
 import { RULES, WHY_NOT } from "./rules.js";
 
 /** Everything about one cell; differences from the `other` one are marked. */
-export function cellPart(cell, other, overview, { first, close }) {
+export function cellPart(cell, other, overview, { first, right, close }) {
   const { answer } = cell;
   const persona = overview.personas.find((one) => one.id === answer.persona);
   const id = first ? "cell-one" : "cell-two";
@@ -24,7 +24,7 @@ export function cellPart(cell, other, overview, { first, close }) {
     answer.error === null ? null : [element("h4", {}, "What went wrong"), block(answer.error, [], "Error")],
     answer.text === null ? null : written(cell),
     reading(cell),
-    answer.label_probabilities === null ? null : probabilities(cell),
+    answer.label_probabilities === null ? null : probabilities(cell, right),
     prompt(cell, other),
     kept(cell));
 }
@@ -37,7 +37,7 @@ function verdict({ answer }) {
   const fate = fateOf(answer);
   return element("p", { class: "verdict" }, element("span", { class: `sign ${fate}`, "aria-hidden": "true" }, FATES[fate].sign),
     " ", element("strong", {}, FATES[fate].word),
-    answer.label === null ? null : [": ", named(answer.label), " ", named(answer.choice)]);
+    answer.label === null ? null : [": label ", named(answer.label), ", ", named(answer.choice)]);
 }
 
 function written({ answer, trace }) {
@@ -86,12 +86,12 @@ function slice(text, { start, end }) {
   return text.slice(place.start, place.end);
 }
 
-function probabilities({ answer, offered }) {
-  const row = (label, text, share, right) => element("tr", {}, element("th", { scope: "row" }, label),
-    element("td", {}, text), element("td", { class: "number" }, percent(share, 2), right ? " ✓" : ""),
+function probabilities({ answer, offered }, right) {
+  const row = (label, text, share, isRight) => element("tr", {}, element("th", { scope: "row" }, label),
+    element("td", {}, text), element("td", { class: "number" }, percent(share, 2), isRight ? " ✓" : ""),
     element("td", {}, bar(share)));
   const rows = offered.map(({ label, text, option }) =>
-    row(named(label), named(text), answer.label_probabilities[label], option === rightOption(answer)));
+    row(named(label), named(text), answer.label_probabilities[label], option === right));
   const about = answer.reading === "free" ? "Probability of each label at the place that decided, given the text before it"
     : "Probability of each label under this configuration’s sampling";
   return [element("h4", {}, "Label probabilities"), element("table", { class: "probabilities" },
@@ -103,10 +103,6 @@ function probabilities({ answer, offered }) {
 
 function bound(value) {
   return value < 1e-6 ? "less than 0.0001 points" : `${(100 * value).toPrecision(2)} points`;
-}
-
-function rightOption(answer) {
-  return answer.correct ? answer.option : null;
 }
 
 function bar(share) {

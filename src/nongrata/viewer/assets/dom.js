@@ -60,7 +60,7 @@ export function named(text) {
 
 /** A run's own text as it is, line by line. */
 export function block(text, marks = [], label = null) {
-  const pre = element("pre", { class: "text", tabindex: 0, role: "group", "aria-label": label });
+  const pre = element("pre", { class: "text", role: "group", "aria-label": label });
   let at = 0;
   for (const { start, end, kind, title } of marks) {
     appendVisible(pre, text.slice(at, start));
@@ -69,6 +69,8 @@ export function block(text, marks = [], label = null) {
   }
   appendVisible(pre, text.slice(at));
   if (text === "") pre.append(element("span", { class: "empty" }, "(empty)"));
+  // what scrolls must be reached by Tab, what does not need not
+  requestAnimationFrame(() => pre.scrollHeight > pre.clientHeight && pre.setAttribute("tabindex", "0"));
   return pre;
 }
 

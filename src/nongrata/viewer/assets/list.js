@@ -47,7 +47,7 @@ export class ListView {
     this.#main.replaceChildren(
       overviewPart(this.#overview),
       element("section", { "aria-labelledby": "questions-title" },
-        element("h2", { id: "questions-title" }, "Questions"), this.#form, this.#results),
+        element("h2", { id: "questions-title" }, "Questions"), explained(), this.#form, this.#results),
     );
   }
 
@@ -137,6 +137,17 @@ export class ListView {
           element("dd", {}, figures.flips_most === null ? "none"
             : [named(texts[figures.flips_most] ?? figures.flips_most), ` ${percent(figures.label_flips, 0)}`]))));
   }
+}
+
+function explained() {
+  const item = (name, text) => element("div", {}, element("dt", {}, name), element("dd", {}, text));
+  return element("details", {}, element("summary", {}, "What the figures mean"),
+    element("dl", { class: "facts" },
+      item("Flips", "Of all pairs of configurations, the share in which one answer is right and the other is not; the mean over labels, controls left out."),
+      item("Option flips", "The same for the option chosen; no option is a choice of its own."),
+      item("Right", "Share of right answers among those obtained, controls left out."),
+      item("Flips most", "The label with the largest share of flips.")),
+    element("p", { class: "small" }, "Configurations that send the same request count once. Answers at temperatures above 0 are drawn at random: a flip need not be due to the configuration, and a question that flips is no finding. What is, the report and “nongrata analyze” say."));
 }
 
 function figure(name, share) {

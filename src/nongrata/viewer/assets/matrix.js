@@ -12,6 +12,11 @@ export function cellName(page, p, c) {
   return [page.personas[p], ...page.configurations[c], replicate].join(",");
 }
 
+function short(text) {
+  const line = oneLine(text);
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
+
 /** Write under the matrix which cell the reader is at. */
 function read(target) {
   const cell = target.closest("td[data-name]");
@@ -56,6 +61,7 @@ export class Matrix {
     const first = names[0] && this.#cells.get(names[0]);
     if (first && !this.table.contains(document.activeElement)) {
       this.#enter(...this.#placeOf(first));
+      read(first);
     }
   }
 
@@ -111,7 +117,7 @@ export class Matrix {
   #cell(page, persona, c, fate, option, duplicate, marks) {
     const { sign, word } = FATES[fate];
     const letter = option >= 0 ? LETTERS[option] ?? String(option + 1) : sign;
-    const what = option >= 0 ? `, option ${letter}` : "";
+    const what = option >= 0 ? `, option ${letter} (${short(page.question.choices[option])})` : "";
     const label = `${oneLine(persona.text ?? persona.id)}, ${page.configurations[c].map(oneLine).join(", ")}: ` +
       `${word}${what}${duplicate ? ", same request as an earlier configuration" : ""}`;
     return element("td", { role: "gridcell", tabindex: -1, "aria-selected": "false", "aria-label": label,

@@ -18,6 +18,7 @@ export class QuestionView {
   #drawn = null;
   #matrix = null;
   #looked = new Map();
+  #reveals = false;
 
   constructor(main, overview) {
     this.#main = main;
@@ -133,6 +134,7 @@ export class QuestionView {
     const query = here();
     if (beside && query.get("cell") && query.get("cell") !== name) set({ beside: name });
     else set({ cell: name, beside: query.get("beside") === name ? null : query.get("beside") });
+    this.#reveals = true;
   }
 
   async #look() {
@@ -151,8 +153,11 @@ export class QuestionView {
     place.classList.toggle("two", found.length === 2);
     place.replaceChildren(...found.map((cell, i) => cellPart(cell, found[1 - i] ?? null, this.#overview, {
       first: i === 0,
+      right: this.#page.question.answer,
       close: () => set(i === 0 ? { cell: query.get("beside"), beside: null } : { beside: null }),
     })));
+    if (this.#reveals && found.length) reveal(place);
+    this.#reveals = false;
   }
 
   async #cell(name) {
@@ -173,7 +178,14 @@ export class QuestionView {
 /** What stays chosen from one question to the next. */
 function kept() {
   const query = here();
-  return Object.fromEntries(["cell", "beside", "marks", "replicate"].filter((name) => query.get(name)).map((name) => [name, query.get(name)]));
+  const names = ["cell", "beside", "label", "level", "only", "marks", "replicate"];
+  return Object.fromEntries(names.filter((name) => query.has(name)).map((name) => [name, query.getAll(name)]));
+}
+
+/** Bring what was chosen into view, and leave the matrix there too. */
+function reveal(place) {
+  const below = place.getBoundingClientRect().top - 0.6 * window.innerHeight;
+  if (below > 0) window.scrollBy({ top: below, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
 function legend(page) {

@@ -26,14 +26,14 @@ const inspector = (() => {
     return found?.querySelector("dd").textContent ?? "";
   }
 
-  // in a table a row says what its paths begin with, and the column what mostly follows
+  // a column has a pattern with stars, a row or the number itself what stands for them
   function pathOf(data) {
+    if (data.dataset.path !== undefined) return data.dataset.path;
     const cell = data.closest("tr > *");
-    if (!cell) return data.dataset.path;
     const heading = cell.closest("table").tHead.rows[0].cells[cell.cellIndex];
-    const place = [...cell.querySelectorAll("data")].indexOf(data);
-    const rest = data.dataset.path ?? heading.dataset.paths.split(" ")[place];
-    return (cell.parentElement.dataset.at ?? "") + rest;
+    const pattern = heading.dataset.paths.split(" ")[[...cell.querySelectorAll("data")].indexOf(data)];
+    const places = (data.dataset.at ?? cell.parentElement.dataset.at ?? "").split(".");
+    return pattern.replaceAll("*", () => places.shift());
   }
 
   function lines(element) {
