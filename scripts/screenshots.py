@@ -46,7 +46,9 @@ def open_page(
     chromium: Any, url: str, size: str, look: str, how: dict[str, Any], said: Counter[str]
 ) -> Any:
     viewport = {"width": WIDTHS[size], "height": HEIGHTS[size]}
-    context = chromium.new_context(viewport=viewport, reduced_motion="reduce", **how)
+    # pages forbid styles that are not their own
+    how = {"viewport": viewport, "reduced_motion": "reduce", "bypass_csp": True} | how
+    context = chromium.new_context(**how)
     page = context.new_page()
     page.on("console", lambda message: said.update([f"{message.type}: {message.text}"]))
     page.on("pageerror", lambda error: said.update([f"page error: {error}"]))
@@ -109,8 +111,10 @@ def viewer(run: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "nongrata", "view", str(run), "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
-        yield next(word for word in process.stderr.readline().split() if "://" in word)
-        process.send_signal(signal.SIGINT)
+        try:
+            yield next(word for word in process.stderr.readline().split() if "://" in word)
+        finally:
+            process.send_signal(signal.SIGINT)
 
 
 def main() -> None:

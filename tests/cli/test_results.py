@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from nongrata.analysis.model_data import Resampling
 from nongrata.cli import app, register
 from nongrata.runner import run_study
+from nongrata.study_results import study_results
 from studies import SIMULATED, Silent, loaded, small_study
 
 
@@ -77,3 +79,17 @@ def test_analyze_shows_letters_beside_draws(run: Path, command: Any) -> None:
     assert letters["letter_sd"] > 0
     exact = [row for row in data["accuracy"]["cells"] if row["levels"][1] == "answer"]
     assert all(row["letters"] is None for row in exact)
+
+
+def test_analyze_as_json_is_all_that_is_computed(run: Path, command: Any) -> None:
+    few = ("--draws", 100, "--splits", 5)
+    printed = json.loads(command("analyze", run, *few, "--json").stdout)
+    results = study_results(run, resampling=Resampling(100, 5, 0))
+    assert printed == json.loads(json.dumps(results.as_dict()))
+    assert printed["format"] == 3
+    assert printed["findings"]["models"][0]["model"] == "sim"
+    assert {"temperature_curves", "provenance", "noise", "ranking"} <= printed.keys()
+    assert (printed["draws"], printed["splits"]) == (100, 5)
+    right = json.loads(command("analyze", run, *few, "--unread", "right", "--json").stdout)
+    assert right["unread"] == "right"
+    assert right["accuracy"] != printed["accuracy"]

@@ -23,11 +23,20 @@ def preamble_of(tables: Iterable[str]) -> list[str]:
 def compiled(folder: Path, tables: Iterable[str], language: str = "") -> str:
     """The text of a document that holds the tables and nothing that they do not ask for."""
     tables = list(tables)
-    babel = rf"\usepackage[{language}]{{babel}}" if language else ""
+    # a small TeX has no other languages: then what they change cannot be tried
+    babel = rf"\usepackage[{language}]{{babel}}" if has_file(f"{language}.ldf") else ""
     body = "\n\\clearpage\n".join(tables)
     lines = [r"\documentclass{article}", *preamble_of(tables), babel, r"\begin{document}"]
     (folder / "all.tex").write_text("\n".join([*lines, body, r"\end{document}"]), "utf-8")
     return pdflatex(folder, "all")
+
+
+def has_file(name: str) -> bool:
+    """Whether TeX has a file."""
+    finder = shutil.which("kpsewhich")
+    return (
+        finder is not None and subprocess.run([finder, name], capture_output=True).returncode == 0
+    )
 
 
 def pdflatex(folder: Path, name: str) -> str:

@@ -161,7 +161,7 @@ def _order_verdict(numbers: AnswerNumbers) -> AnswerVerdict:
         return "robust" if robust == total else "partly robust"
     if not robust:
         return "fragile" if fragile == total else "partly fragile"
-    return "mixed"
+    return "part robust, part fragile"
 
 
 def _pairs(numbers: AnswerNumbers, shown: Shown) -> str:

@@ -15,7 +15,7 @@ AnswerVerdict = Literal[
     "the same in all configurations",
     "robust",
     "partly robust",
-    "mixed",
+    "part robust, part fragile",
     "partly fragile",
     "fragile",
     "undecided",
@@ -37,7 +37,7 @@ class Answered:
     about
         ``"accuracy"``, ``"order"`` of labels, or set of right ``"questions"``.
     verdict
-        In a word; ``"mixed"``: some pairs of labels are robust and some are fragile.
+        In a few words.
     details
         The sentences after it.
     """

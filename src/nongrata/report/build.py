@@ -22,6 +22,7 @@ from nongrata.report.sections.stable import stable_section
 from nongrata.report.sections.study import Study
 from nongrata.report.sections.summary import summary_section
 from nongrata.report.sections.task_format import task_format_section
+from nongrata.report.sections.temperature import temperature_section
 from nongrata.study_results import StudyResults
 
 SECTIONS = (
@@ -34,6 +35,7 @@ SECTIONS = (
     question_sets_section,
     components_section,
     task_format_section,
+    temperature_section,
     stable_section,
     outcomes_section,
     comparisons_section,

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from nongrata.report.charts.configurations import LEVEL_STEP, Configurations
+from nongrata.report.charts.translated import translated
+from nongrata.report.languages.language import Language
 
 CROSSED = Configurations(
     ("form", "heat"),
@@ -60,3 +62,12 @@ def test_panels_of_levels_do_not_overlap():
 def test_orders_that_differ_have_datasets_that_differ():
     other = Configurations(CROSSED.factors, CROSSED.levels, nesting=(0, 1))
     assert CROSSED.data().name != other.data().name
+
+
+def test_factor_names_are_not_translated():
+    found = Configurations(("temperature",), (("0",),), nesting=(0,))
+    (layer,) = found.levels_panel(0, found.x())
+    spanish = Language("es", {"temperature": "temperatura", "label": "etiqueta"})
+    drawn = translated(layer["encoding"], spanish)
+    assert drawn["y"]["axis"]["title"] == "temperature"
+    assert drawn["tooltip"][0]["title"] == "temperature"

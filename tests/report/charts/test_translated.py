@@ -54,6 +54,14 @@ def test_words_are_translated_and_names_are_not() -> None:
     assert found["data"] == {"name": "rank"}
 
 
+def test_a_name_as_a_title_is_never_translated() -> None:
+    spec = {"x": {"title": Name("rank")}, "y": {"title": Text("rank"), "sort": [Name("noise")]}}
+    assert translated(spec, SPANISH) == {
+        "x": {"title": "rank"},
+        "y": {"title": "rango", "sort": ["noise"]},
+    }
+
+
 def test_english_stays_as_it_is() -> None:
     assert translated(SPEC, Language("en", {})) == SPEC
 

@@ -47,3 +47,4 @@ def test_what_a_level_does_comes_without_its_outer_key():
     assert does(what) == Names(tuple(Name(each) for each in wanted))
     assert does("") is None
     assert does("just a text") == Name("just a text")
+    assert does("{ broken: [") == Name("{ broken: [")

@@ -49,7 +49,7 @@ def test_formats_that_matter_are_named_and_labels_are_not(screens):
 
 
 def test_labels_that_matter_are_robust_and_those_that_change_places_fragile(screens):
-    assert verdicts(screens["labels"])[1] == "mixed"
+    assert verdicts(screens["labels"])[1] == "part robust, part fragile"
     said = "Best on average: an-expert-in-math, worst: a-7-year-old (both robust)."
     assert said in screens["labels"]
     assert "(fragile): the other way in" in screens["labels"]

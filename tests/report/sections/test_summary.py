@@ -6,7 +6,7 @@ import pytest
 
 from nongrata.report.document.blocks import Listing, Paragraph, Table
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Number, Verdict
+from nongrata.report.document.pieces import Name, Number, Verdict
 from nongrata.report.document.plain import plain
 from nongrata.report.languages.language import language
 from nongrata.report.sections.conclusion_tables import FIRST, picked
@@ -123,7 +123,8 @@ def test_nothing_shown_is_said_before_the_cards():
 
 def test_several_models_are_shown_at_a_glance_first():
     glance = table("two models", "models-overview")
-    assert [row.facets["model"] for row in glance.rows] == ["sim", "other"]
+    assert [row.cells[0] for row in glance.rows] == [Name("sim"), Name("other")]
+    assert not any(row.facets for row in glance.rows)  # a model that is picked hides no other
     total = results("two models")["findings"]["models"][1]["total"]
     words = ("robust", "shown", "fragile", "undecided", "not_rankable")
     cells = glance.rows[1].cells[-5:]

@@ -10,6 +10,7 @@ from typing import Any
 from nongrata.report.charts.panels import Spec, names_y, said, tip
 from nongrata.report.charts.theme import MUTED
 from nongrata.report.document.blocks import Dataset, Field
+from nongrata.report.document.pieces import Name
 
 LEVEL_STEP = 12
 _HEAD = 15
@@ -111,7 +112,7 @@ class Configurations:
 
     def tips(self) -> list[Spec]:
         """Lines of a tooltip: each factor's level."""
-        return [tip(f"f{f}", factor) for f, factor in enumerate(self.factors)]
+        return [tip(f"f{f}", Name(factor)) for f, factor in enumerate(self.factors)]
 
     @property
     def height(self) -> int:
@@ -139,7 +140,7 @@ class Configurations:
             top = start + LEVEL_STEP * len(levels)
             title = {
                 "titleFontWeight": "bold",
-                "title": factor,
+                "title": Name(factor),
                 "titleAngle": 0,
                 "titleAlign": "right",
                 "titleX": -5,

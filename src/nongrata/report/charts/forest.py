@@ -129,8 +129,10 @@ def forest_chart(
     intervals = base.mark_rule(strokeWidth=2, invalid=None, **_paint(groups)).encode(
         x=x, x2="high:Q", stroke=stroke, opacity=known
     )
-    points = base.mark_point(filled=True, size=75, opacity=1, invalid=None, **_paint(groups))
-    points = points.encode(x="value:Q", color=color, shape=shape, tooltip=tooltip)
+    points = base.mark_point(filled=True, opacity=1, invalid=None, **_paint(groups))
+    picked = alt.condition("datum.row === persona", alt.value(260), alt.value(75))
+    size = picked if forest.by == "persona" else alt.value(75)
+    points = points.encode(x="value:Q", color=color, shape=shape, size=size, tooltip=tooltip)
     layers = [intervals, points]
     if forest.reference is not None:
         line = alt.Chart(alt.NamedData(data.name)).mark_rule(opacity=0.5, strokeDash=[3, 3])
@@ -141,6 +143,7 @@ def forest_chart(
     spec = chart.to_dict(validate=False)
     if forest.by:
         spec["params"] = [{"name": forest.by, "value": ""}]
+    if forest.by in {"factor", "domain"}:
         spec["transform"] = [{"filter": f"{forest.by} === '' || datum.row === {forest.by}"}]
     return Chart(name, title, description, spec, (data,), table, facets=facets)
 

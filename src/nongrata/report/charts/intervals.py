@@ -10,7 +10,7 @@ from nongrata.report.charts.panels import PERSONA, Spec, band, names_y, said, ti
 from nongrata.report.charts.theme import CATEGORIES, MUTED
 from nongrata.report.document.blocks import Chart, Dataset, Field, Table
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Text
+from nongrata.report.document.pieces import Name, Text
 
 _STEP = 15
 _GAP = 8
@@ -132,7 +132,7 @@ def _group(g: int, group: Group, top: int, bottom: int, x: Spec) -> list[Spec]:
     head: dict[str, Any] = {}
     if group.heading:
         head = {
-            "title": group.heading,
+            "title": Name(group.heading),
             "titleFontWeight": "bold",
             "titleAngle": 0,
             "titleAlign": "right",

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nongrata.report.document.cursor import Cursor
+from nongrata.report.document.pieces import Name
 from nongrata.terminal import visible
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -105,8 +106,8 @@ def said(texts: Sequence[Any]) -> list[str]:
     return [visible(str(text), one_line=True) for text in texts]
 
 
-def tip(field: str, title: str, form: str = "") -> Spec:
-    """One line of a tooltip.
+def tip(field: str, title: str | Name, form: str = "") -> Spec:
+    """One line of a tooltip; a title that is a `Name` is never translated.
 
     Examples
     --------

@@ -133,7 +133,13 @@ def _heading() -> Spec:
             {"filter": "datum.place === 0"},
             {"calculate": "datum.persona + ' \\u2212 ' + datum.control", "as": "heading"},
         ],
-        "mark": {"type": "text", "align": "left", "fontWeight": "bold", "fontSize": 12},
+        "mark": {
+            "type": "text",
+            "align": "left",
+            "fontWeight": "bold",
+            "fontSize": 12,
+            "limit": {"expr": "width"},
+        },
         "encoding": {"x": {"value": 2}, "y": {"value": 6}, "text": {"field": "heading"}},
     }
 

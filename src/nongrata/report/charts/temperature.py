@@ -67,7 +67,7 @@ def curves_chart(
     studied = alt.condition("datum.studied", alt.value(55), alt.value(0))
     chart = alt.layer(
         exact.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_area(opacity=0.3 / len(curves), color=CATEGORIES[0])
+        .mark_area(opacity=0.6 / max(len(curves), 3), color=CATEGORIES[0])
         .encode(y=_y("low"), y2="high:Q", detail="series:N"),
         labels.transform_filter("persona !== '' && datum.persona === persona")
         .mark_line(color=MUTED, strokeWidth=3, opacity=0.8)

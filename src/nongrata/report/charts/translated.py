@@ -18,7 +18,8 @@ _PIECES = (Text, Name, Names, Verdict)
 def translated(spec: Mapping[str, Any], language: Language) -> dict[str, Any]:
     """A specification whose words are in a language; names and data stay what they are.
 
-    Looked up are titles of axes, legends, headers and tooltips; texts that a mark shows whatever
+    A piece is written in the language wherever it stands: ``{"title": Name("temperature")}`` is
+    a user's name, which is never translated. Looked up are titles of axes, legends, headers and tooltips; texts that a mark shows whatever
     the data, ``{"text": {"value": ...}}``; series named by a constant, ``{"datum": ...}``, also
     where a scale lists them; and names and labels of inputs bound to parameters.
 
@@ -82,6 +83,8 @@ class _Walker:
         return self._inside(value)
 
     def _inside(self, value: Any) -> Any:
+        if isinstance(value, _PIECES):
+            return plain(value, self.language)
         if isinstance(value, dict):
             return {key: self.value(key, each) for key, each in value.items()}
         if isinstance(value, (list, tuple)):

@@ -71,6 +71,18 @@ def _written(text: str) -> str:
     return str(escape(visible(text, one_line=True)))
 
 
+def _name(text: str) -> str:
+    r"""A name, kept apart from what stands around it where it could change its direction.
+
+    Examples
+    --------
+    >>> _name("a cook"), _name("\u05d0")
+    ('a cook', '<bdi>\u05d0</bdi>')
+    """
+    shown = _written(text)
+    return shown if shown.isascii() else f"<bdi>{shown}</bdi>"
+
+
 def _letters(place: int) -> str:
     """a, b, ..., z, aa, ab, ..."""
     before, last = divmod(place, 26)
@@ -96,8 +108,8 @@ class PieceMarkup:
         --------
         >>> from nongrata.report.document.pieces import Name
         >>> english = PieceMarkup(Language("en", {}))
-        >>> english(Text.of("{who} wins", who=Name("<b>\u202e")))
-        Markup('<bdi>&lt;b&gt;\\u202e</bdi> wins')
+        >>> english(Text.of("{who} wins", who=Name("<b>\u05d0\u202e")))
+        Markup('<bdi>&lt;b&gt;\u05d0\\u202e</bdi> wins')
         >>> english(Number(2.25, "/ia/value"))
         Markup('<data value=2.25 data-path="/ia/value">2.2</data>')
         """
@@ -128,7 +140,7 @@ class PieceMarkup:
             return self._verdict(piece)
         if isinstance(piece, Names):
             return ", ".join(self.html(item, row) for item in piece.items)
-        return f"<bdi>{_written(piece.text)}</bdi>"
+        return _name(piece.text)
 
     def _said(self, template: str, html: str) -> str:
         """Mark what has no translation as English, so that it is read out as English."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from nongrata.report.charts.forest import Forest, forest_chart
 from nongrata.report.document.blocks import Block, Column, Paragraph, Row, Section, Table
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Name, Number, Piece, Text
+from nongrata.report.document.pieces import Estimate, Name, Number, Piece, Text
 from nongrata.report.document.said import text_of
 from nongrata.report.sections.figures import at, defined, estimate, rests_on, why_not
 from nongrata.report.sections.study import Study
@@ -112,12 +112,18 @@ def _overall(study: Study, model: str, part: Cursor, whole: Sequence[Cursor]) ->
                 *_cells(row),
                 Number.of(row["conger"], 2),
                 Number.of(row["light"], 2),
-                estimate(row["total"].where(of=every)["share"], 1) if every > 1 else None,
+                _all_agree(row, every),
             ))
             for row in whole
         ),
         facets={"model": model},
     )  # fmt: skip
+
+
+def _all_agree(row: Cursor, of: int) -> Estimate | None:
+    """How often so many configurations all agree; None where that is not counted."""
+    found = row["total"].where(of=of)
+    return estimate(found["share"], 1) if found and of > 1 else None
 
 
 def _coefficients() -> tuple[Column, ...]:
@@ -187,16 +193,16 @@ def _labels(study: Study, model: str, part: Cursor) -> Iterator[Block]:
 def _factors(study: Study, model: str, part: Cursor) -> Table:
     fixed = part["fixed"].value
     rows = []
-    for about in _ABOUT:
+    for about, words in _ABOUT.items():
         for place, row in enumerate(part["rows"].all(scope="factor", about=about)):
             cells = (
                 Name(row["name"].text),
                 Number.count(row["compared"]),
-                estimate(row["total"].where(of=fixed)["share"], 1),
+                _all_agree(row, fixed),
                 estimate(row["raw"], 1),
                 Number.of(row["fleiss"]["estimate"], 2),
             )
-            group = Text(_ABOUT[about]) if place == 0 else None
+            group = Text(words) if place == 0 else None
             rows.append(Row(cells, {"factor": row["name"].text}, group))
     return Table(
         id=study.id("agreement-factors", model),

@@ -58,6 +58,8 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
             "whatever it is about."
         )
         yield Paragraph(text, tone="note", facets=facets)
+    for control in controls:
+        yield from _other_formats(control, part, study, model)
     yield from _robustness(study, model)
     configurations = configurations_of(study, model)
     effect = effect_data(study.top["contrasts"]["smallest_effect"])
@@ -152,6 +154,38 @@ def _differing(control: str, labels: Sequence[Cursor]) -> Text:
             template = "Most labels are shown to differ from {control}; not {names} and others."
     listed = Names(tuple(Name(name) for name in names[:NAMES_SAID]))
     return Text.of(template, control=Name(control), names=listed)
+
+
+def _other_formats(control: Cursor, part: Cursor, study: Study, model: str) -> Iterator[Paragraph]:
+    """For which labels a difference would be expected with other formats too."""
+    known = [
+        label for label in _in_order(control, study, model) if not label["as_sample"]["reason"].text
+    ]
+    if not known:
+        return
+    differ = [label["persona"].text for label in known if _is_beside_zero(label["as_sample"])]
+    named = (
+        "For formats like these ({factors}), each label taken alone, a difference to {control} is "
+        "shown for {names}"
+    )
+    template = (
+        "For formats like these ({factors}), no difference to {control} is shown for any label "
+        "alone."
+    )
+    if differ:
+        template = named + (" and others." if len(differ) > NAMES_SAID else ".")
+    text = Text.of(
+        template,
+        factors=Names(tuple(Name(str(factor)) for factor in part["sampled"].value)),
+        control=Name(control["control"].text),
+        names=Names(tuple(Name(name) for name in differ[:NAMES_SAID])),
+    )
+    yield Paragraph(text, facets={"model": model})
+
+
+def _is_beside_zero(estimate: Cursor) -> bool:
+    low, high = estimate["low"].number, estimate["high"].number
+    return low is not None and high is not None and (low > 0 or high < 0)
 
 
 def _robustness(study: Study, model: str) -> Iterator[Paragraph]:

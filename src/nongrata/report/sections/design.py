@@ -109,7 +109,10 @@ def does(what: str) -> Piece | None:
     >>> does("set:\n  temperature: 0\n")
     Names(items=(Name(text='temperature: 0'),))
     """
-    found = yaml.safe_load(what) if what else None
+    try:
+        found = yaml.safe_load(what) if what else None
+    except yaml.YAMLError:
+        found = None
     if not isinstance(found, dict):
         return Name(what) if what else None
     return Names(tuple(Name(line) for line in _leaves(found, top=True)))

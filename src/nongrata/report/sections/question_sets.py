@@ -39,7 +39,7 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     rows = [row for row in part["rows"] if row["iq"]]
     facets = {"model": model}
     if not rows:
-        text = Text.of("{model}: no two configurations have questions in common that are right.",
+        text = Text.of("{model}: no configurations can be compared in the questions that are right.",
                        model=Name(model))  # fmt: skip
         yield Paragraph(text, "plain", facets)
         return

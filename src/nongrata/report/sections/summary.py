@@ -143,8 +143,7 @@ def _overview(study: Study) -> Table:
                     Number.of(overall["ia"]),
                     Estimate.of(two, "figure"),
                     *(Number.count(total[name]) for name in counts),
-                ),
-                facets={"model": model},
+                )
             )
         )
     return Table(
@@ -169,12 +168,10 @@ def _overview(study: Study) -> Table:
                     "only one of them."
                 ),
             ),
-            *(
-                Column(name, Text(name.replace("_", " ")), help=Text("number of conclusions"))
-                for name in counts
-            ),
+            *(Column(name, Text(name.replace("_", " "))) for name in counts),
         ),
         rows=tuple(rows),
+        notes=(Text("The last columns count conclusions by their verdict."),),
     )
 
 

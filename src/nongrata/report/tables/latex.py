@@ -8,15 +8,18 @@ from functools import cached_property
 from nongrata.report.document.blocks import Row, Table
 from nongrata.report.document.plain import plain
 from nongrata.report.languages.language import Language
-from nongrata.report.tables.latex_column import NARROWEST, LatexColumn, latex_column
+from nongrata.report.tables.latex_column import LatexColumn, latex_column
 from nongrata.report.tables.latex_text import latex_text, needs_t1
 from nongrata.report.tables.wording import notes, shortened
 from nongrata.terminal import visible
 
 LONGEST_FLOAT = 45
 """Rows of a table that must fit on a page; a longer one goes on over pages."""
-_SIZES = ((84, r"\small"), (98, r"\footnotesize"), (120, r"\scriptsize"))
-"""Characters of a line that fit at a size, in a text of 16 cm."""
+_SIZES = ((72, r"\small"), (84, r"\footnotesize"), (104, r"\scriptsize"), (130, r"\tiny"))
+"""Characters of a line that fit at a size, in a text of 14 cm."""
+_NARROW = 55
+_SHRUNK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+"""Makes what is wider than the text as wide as the text."""
 _LONG_WORD = re.compile(r"\S{25,}")
 _BREAKS = re.compile(r"[-_/.,:;](?=\w)|\w{12}(?=\w)")
 
@@ -64,11 +67,12 @@ class _Lines:
     def __init__(self, table: Table, language: Language, unicode: bool) -> None:
         self._table, self._language, self._unicode = table, language, unicode
 
+        self._is_long = len(table.rows) > LONGEST_FLOAT
+
     def all(self) -> list[str]:
         """All of them."""
-        long = len(self._table.rows) > LONGEST_FLOAT
-        lines = self._long() if long else self._float()
-        return self._comment(long, "".join(lines)) + lines
+        lines = self._long() if self._is_long else self._float()
+        return self._comment("".join(lines)) + lines
 
     def _text(self, text: str) -> str:
         """A plain text as LaTeX; words longer than a line may be broken."""
@@ -86,38 +90,42 @@ class _Lines:
         return columns
 
     @cached_property
-    def _size(self) -> str | None:
-        """Size of the font; None if the table is wider than any allows."""
-        width = sum(column.width + 2 * column.span for column in self._columns)
-        return next((size for most, size in _SIZES if width <= most), None)
+    def _width(self) -> int:
+        """Characters of a line, at least."""
+        return sum(column.width + 2 * column.span for column in self._columns)
+
+    @cached_property
+    def _size(self) -> tuple[int, str]:
+        """How many characters fit at the size that is used, and its command."""
+        sizes = _SIZES if self._is_long else _SIZES[:-1]
+        return next(((most, size) for most, size in sizes if self._width <= most), sizes[-1])
 
     @cached_property
     def _specification(self) -> str:
-        wrapped = [column for column in self._columns if column.kind == "p"]
-        taken = sum(c.width + 2 * c.span for c in self._columns if c.kind != "p")
-        line = next(most for most, size in reversed(_SIZES) if size == (self._size or size))
-        share = max(1 - taken / line, NARROWEST * len(wrapped) / line) / max(len(wrapped), 1)
-        inside = "".join(column.specification(min(0.95 * share, 0.6)) for column in self._columns)
+        """Of the tabular; wrapped columns share what others leave of the line."""
+        line = max(self._size[0], self._width)
+        wrapped = sum(column.weight for column in self._columns)
+        free = line - sum(c.width + 2 * c.span for c in self._columns if not c.weight)
+        inside = "".join(
+            column.specification(0.95 * free / line * column.weight / max(wrapped, 1))
+            for column in self._columns
+        )
         return "@{}" + inside + "@{}"
 
-    def _comment(self, long: bool, text: str) -> list[str]:
+    def _comment(self, text: str) -> list[str]:
         needed = [*_fonts(text, self._unicode), r"\usepackage{booktabs}"]
-        if "p{" in self._specification:
-            needed.append(r"\usepackage{array}")
-        if self._size is None and not long:
-            needed.append(r"\usepackage{graphicx}")
-        if long:
-            needed.append(r"\usepackage{longtable}")
+        needed += [r"\usepackage{array}"] if r"\arraybackslash" in text else []
+        needed += [r"\usepackage{graphicx}"] if r"\resizebox" in text else []
+        needed += [r"\usepackage{longtable}"] if r"\begin{longtable}" in text else []
         engine = "XeLaTeX or LuaLaTeX" if self._unicode else "pdfLaTeX (2020 or later)"
         return [f"% For {engine}. The preamble needs:", *(f"%   {line}" for line in needed)]
 
     def _float(self) -> list[str]:
-        squeezed = self._size is None
+        shrinks = self._width > _NARROW or any(column.weight for column in self._columns)
         lines = [r"\begin{table}[tbp]", r"\centering", *self._caption(), r"\smallskip"]
-        lines.append(self._size or r"\scriptsize")
-        lines += [r"\resizebox{\linewidth}{!}{%"] if squeezed else []
+        lines += [self._size[1], *([_SHRUNK] if shrinks else [])]
         lines += [rf"\begin{{tabular}}{{{self._specification}}}", *self._head(), *self._body()]
-        lines += [r"\bottomrule", r"\end{tabular}" + ("}" if squeezed else "")]
+        lines += [r"\bottomrule", r"\end{tabular}" + ("}" if shrinks else "")]
         if under := self._notes():
             lines += [r"\par\smallskip", r"\begin{minipage}{\linewidth}", r"\footnotesize"]
             lines += [*under, r"\end{minipage}"]
@@ -126,7 +134,8 @@ class _Lines:
     def _long(self) -> list[str]:
         """A table that goes on over pages, in a document of one column."""
         caption, label = self._caption()
-        lines = [r"\begingroup", self._size or r"\tiny", r"\setlength{\LTcapwidth}{\linewidth}"]
+        lines = [r"\begingroup", self._size[1], r"\setlength{\LTcapwidth}{\linewidth}"]
+        lines += [r"\setlength{\tabcolsep}{4pt}"]
         lines += [rf"\begin{{longtable}}{{{self._specification}}}", caption, label + r" \\"]
         lines += [*self._head(), r"\endfirsthead", *self._head(), r"\endhead"]
         lines += [r"\bottomrule", r"\endfoot", *self._body(), r"\end{longtable}"]
@@ -139,9 +148,10 @@ class _Lines:
         return [rf"\caption{{{caption}}}", rf"\label{{tab:{self._table.id}}}"]
 
     def _head(self) -> list[str]:
-        rows = [[column.heading for column in self._columns]]
-        if any(column.unit for column in self._columns):
-            rows.append([column.unit for column in self._columns])
+        heads = [column.heads for column in self._columns]
+        rows = list(zip(*heads, strict=True))
+        if not any(column.unit for column in self._columns):
+            rows.pop()
         return [r"\toprule", *(" & ".join(row) + r" \\" for row in rows), r"\midrule"]
 
     def _body(self) -> list[str]:

@@ -12,10 +12,11 @@ from nongrata.report.document.pieces import Estimate, Number, Piece
 from nongrata.report.document.plain import plain
 from nongrata.report.languages.language import Language
 
-NARROWEST = 24
+NARROWEST = 30
 """Characters of a line of a wrapped column."""
 _LONGEST_LINE = 34
 _NARROW_HEADING = 10
+_HEAVIEST = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class LatexColumn:
         ``"l"``, ``"r"``, ``"rr"`` or ``"p"``, a wrapped text.
     width
         Characters of its widest line.
+    weight
+        Of a wrapped column, how much of the line it wants; else 0.
     """
 
     heading: str
@@ -39,6 +42,17 @@ class LatexColumn:
     cells: tuple[str, ...]
     kind: str
     width: int
+    weight: int
+
+    @property
+    def heads(self) -> tuple[str, str]:
+        """Heading and unit, over both columns of an estimate."""
+        if self.kind != "rr":
+            return self.heading, self.unit
+        return (
+            rf"\multicolumn{{2}}{{c}}{{{self.heading}}}",
+            rf"\multicolumn{{2}}{{c}}{{{self.unit}}}",
+        )
 
     @property
     def span(self) -> int:
@@ -86,11 +100,12 @@ def latex_column(
         texts.append(f"{text} & {written(interval)}" if intervals else text)
     unit = written(f"({language.sentence(column.unit)})") if column.unit else ""
     return LatexColumn(
-        _over(_stacked([written(line) for line in lines], kind), kind),
-        _over(unit, kind),
+        _stacked([written(line) for line in lines], kind),
+        unit,
         tuple(texts),
         kind,
         max(body, *map(len, lines)),
+        min(longest, _HEAVIEST) if wrapped else 0,
     )
 
 
@@ -120,8 +135,3 @@ def _stacked(lines: list[str], kind: str) -> str:
         return lines[0]
     side = {"rr": "c", "p": "l"}.get(kind, kind)
     return rf"\shortstack[{side}]{{" + r" \\ ".join(lines) + "}"
-
-
-def _over(text: str, kind: str) -> str:
-    """A heading over both columns of an estimate."""
-    return rf"\multicolumn{{2}}{{c}}{{{text}}}" if kind == "rr" else text

@@ -56,7 +56,8 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text("- @someone at https://example.org"))
     \- @<!-- -->someone at https\://example.org
     """
-    shown = _PUNCTUATION.sub(lambda match: "\\" + match[0], re.sub(r"&(?=[#\w])", "&amp;", text))
+    plain_text = re.sub(r"&(?=[#\w])", "&amp;", text.strip())
+    shown = _PUNCTUATION.sub(lambda match: "\\" + match[0], plain_text)
     shown = shown.replace("<", _ENTITIES["<"]).replace(">", _ENTITIES[">"])
     # what GitHub makes a link of by itself
     shown = shown.replace("://", "\\://")

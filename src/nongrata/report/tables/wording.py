@@ -33,6 +33,7 @@ def heading(column: Column, language: Language) -> str:
 
     Examples
     --------
+    >>> from nongrata.report.document.pieces import Text
     >>> heading(Column("ia", Text("IA"), "points"), Language("en", {}))
     'IA (points)'
     """
@@ -45,6 +46,7 @@ def notes(table: Table, language: Language) -> list[str]:
 
     Examples
     --------
+    >>> from nongrata.report.document.pieces import Text
     >>> column = Column("k", Text("K"), help=Text("configurations compared"))
     >>> notes(Table("t", Text("T"), (column,), ()), Language("en", {}))
     ['K = configurations compared.']
@@ -59,6 +61,7 @@ def headings_explained(table: Table, language: Language) -> str:
 
     Examples
     --------
+    >>> from nongrata.report.document.pieces import Text
     >>> headings_explained(Table("t", Text("T"), (), ()), Language("en", {}))
     ''
     """

@@ -7,13 +7,14 @@ import { FATES, fateOf } from "./fates.js";
 import { RULES, WHY_NOT } from "./rules.js";
 
 /** Everything about one cell; differences from the `other` one are marked. */
-export function cellPart(cell, other, overview, { first, right, close }) {
+export function cellPart(cell, other, overview, { first, right, pair, close }) {
   const { answer } = cell;
   const persona = overview.personas.find((one) => one.id === answer.persona);
   const id = first ? "cell-one" : "cell-two";
   return element("article", { class: "cell", "aria-labelledby": id },
     element("header", {},
       element("h3", { id }, named(persona?.text ?? answer.persona)),
+      pair === null ? null : element("button", { type: "button", class: "pair", onclick: pair }, "Compare with another cell"),
       element("button", { type: "button", class: "close", "aria-label": `Close ${oneLine(persona?.text ?? answer.persona)}`, onclick: close }, "Close")),
     element("p", { class: "tags" }, Object.entries(answer.levels).map(([factor, level]) =>
       element("span", { class: other && other.answer.levels[factor] !== level ? "tag differs" : "tag" }, named(factor), " ", named(level))),

@@ -19,6 +19,7 @@ export class QuestionView {
   #matrix = null;
   #looked = new Map();
   #reveals = false;
+  #pairing = false;
 
   constructor(main, overview) {
     this.#main = main;
@@ -132,9 +133,21 @@ export class QuestionView {
 
   #choose(name, beside) {
     const query = here();
-    if (beside && query.get("cell") && query.get("cell") !== name) set({ beside: name });
-    else set({ cell: name, beside: query.get("beside") === name ? null : query.get("beside") });
     this.#reveals = true;
+    if ((beside || this.#pairing) && query.get("cell") && query.get("cell") !== name) set({ beside: name });
+    else set({ cell: name, beside: query.get("beside") === name ? null : query.get("beside") });
+    this.#pairing = false;
+  }
+
+  /** The next cell that is chosen stands beside the one that is shown. */
+  #pair() {
+    this.#pairing = true;
+    const sentence = "Choose the cell to put beside it.";
+    document.getElementById("readout").textContent = sentence;
+    announce(sentence);
+    document.getElementById("matrix").scrollIntoView({ block: "nearest" });
+    document.querySelector("#matrix td[tabindex='0']")?.focus({ preventScroll: true });
+    document.getElementById("readout").textContent = sentence;
   }
 
   async #look() {
@@ -154,6 +167,7 @@ export class QuestionView {
     place.replaceChildren(...found.map((cell, i) => cellPart(cell, found[1 - i] ?? null, this.#overview, {
       first: i === 0,
       right: this.#page.question.answer,
+      pair: found.length === 1 ? () => this.#pair() : null,
       close: () => set(i === 0 ? { cell: query.get("beside"), beside: null } : { beside: null }),
     })));
     if (this.#reveals && found.length) reveal(place);
@@ -184,7 +198,7 @@ function kept() {
 
 /** Bring what was chosen into view, and leave the matrix there too. */
 function reveal(place) {
-  const below = place.getBoundingClientRect().top - 0.6 * window.innerHeight;
+  const below = place.getBoundingClientRect().top - 0.72 * window.innerHeight;
   if (below > 0) window.scrollBy({ top: below, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
