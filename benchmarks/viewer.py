@@ -68,6 +68,7 @@ class Viewer:
         return int(found[1]) / 1000
 
     def end(self) -> None:
+        """Press Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
         self.process.wait(30)
 
@@ -113,10 +114,9 @@ def main(run: Path, number: int) -> None:
         f"{'figures of all questions counted, after':58} {time.perf_counter() - viewer.begun:.1f} s"
     )
     told("answers to a question once they are counted", answers_of(viewer, ids[number:]))
-    begun = []
-    for order in ("flips", "option_flips", "right", "id", "study"):
-        begun.append(viewer.ask("/api/questions", sort=order)[0])
-    told("a page of the list in another order", begun)
+    orders = ("flips", "option_flips", "right", "id", "study")
+    sorting = [viewer.ask("/api/questions", sort=order)[0] for order in orders]
+    told("a page of the list in another order", sorting)
     told("a search", [viewer.ask("/api/questions", search=word)[0] for word in ("what", "q1 of")])
     page = viewer.ask("/api/question", id=ids[0])[1]
     cells = [

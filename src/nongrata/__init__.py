@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from nongrata.responses import load_run
     from nongrata.run_status import run_status
     from nongrata.runner import run_study
+    from nongrata.study_results import study_results
+    from nongrata.temperature_curves import temperature_curves
 
 _HOME = {
     "Resampling": "nongrata.analysis",
@@ -71,8 +73,10 @@ _HOME = {
     "rerun": "nongrata.analysis",
     "run_status": "nongrata.run_status",
     "run_study": "nongrata.runner",
+    "study_results": "nongrata.study_results",
     "take_unread": "nongrata.analysis",
     "task_format": "nongrata.analysis",
+    "temperature_curves": "nongrata.temperature_curves",
     "unread_bounds": "nongrata.analysis",
     "variance_components": "nongrata.analysis",
     "view_answers": "nongrata.answer_view",
@@ -106,8 +110,10 @@ __all__ = [
     "rerun",
     "run_status",
     "run_study",
+    "study_results",
     "take_unread",
     "task_format",
+    "temperature_curves",
     "unread_bounds",
     "variance_components",
     "view_answers",

@@ -27,7 +27,8 @@ def part_of(run: Path, folder: Path, shards: int) -> list[str]:
 def grow(run: Path, folder: Path, lines: list[str]) -> None:
     for line in lines:
         name = json.loads(line)["name"]
-        shutil.copy(run / "responses" / name, folder / "responses" / name)
+        whole = shutil.copy(run / "responses" / name, folder / "responses" / f"{name}.tmp")
+        whole.rename(folder / "responses" / name)  # as a run does: whole or not there
         with (folder / "commits.jsonl").open("a") as handle:
             handle.write(line)
 
@@ -125,9 +126,15 @@ def test_damage_is_named_and_its_answers_are_left_out(run: Path, tmp_path: Path)
     assert f"{shards[0].name} is changed" in told
     assert f"{shards[1].name} is truncated" in told
     model = overview["models"][0]
+    assert len(api.run.now().damage) == 2
     lost = sum(damaged.rows for damaged in api.run.now().damage)
     assert model["stored"] == model["in_all"] - lost
     assert api.counting.wait("sim").counts is not None
+    for shard in shards[:2]:  # running the study again mends them
+        shutil.copy(run / "responses" / shard.name, shard)
+    (tmp_path / "run" / "commits.jsonl").touch()
+    assert not api.run.now().damage
+    assert api.run.now().rows("sim") == model["in_all"]
     api.counting.end()
 
 

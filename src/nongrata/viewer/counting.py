@@ -164,20 +164,19 @@ class Counting:
                 self._wake.wait_for(lambda: self._wanted or self._ended)
                 if self._ended:
                     return
-                model = self._wanted[0]
+                model = self._wanted.pop(0)
             trouble = None
             try:
                 self._count(model)
             except (NongrataError, OSError, ValueError) as error:
                 trouble = str(error)
+            with self._wake:
+                self._by_model[model].trouble = trouble
+                self._wake.notify_all()
             if not verified:  # after the first count: it reads every byte of every shard
                 verified = True
                 with suppress(NongrataError, OSError):
                     self._run.verify()
-            with self._wake:
-                self._by_model[model].trouble = trouble
-                self._wanted.remove(model)
-                self._wake.notify_all()
 
     def _count(self, model: str) -> None:
         state = self._run.now()

@@ -111,7 +111,7 @@ class RunOnDisk:
         self.folder = run_path(folder)
         _refuse(self.folder)
         self._lock = threading.Lock()
-        self._damage: tuple[Damage, ...] = ()
+        self._damage: tuple[tuple[Damage, tuple[int, int]], ...] = ()
         self._adopted: tuple[Shard, ...] = ()
         self._sides, self._commits = self._signature(), self._commit_signature()
         self._state = self._read(None)
@@ -132,7 +132,7 @@ class RunOnDisk:
         store = Store(self.folder)
         with self._lock:
             listed = {shard.name for shard in self._state.shards}
-            self._damage = tuple(store.damage)
+            self._damage = tuple((item, self._stamp(item.name)) for item in store.damage)
             self._adopted = tuple(s for s in store.shards.values() if s.name not in listed)
             if self._damage or self._adopted:
                 self._state = self._read(self._state)
@@ -143,9 +143,15 @@ class RunOnDisk:
             manifest, plan = Manifest.read(self.folder), content.plan()
         else:
             manifest, content, plan = before.manifest, before.content, before.plan
-        return RunState(self.folder, manifest, content, plan, self._shards(), self._damage)
+        damage = tuple(item for item, stamp in self._damage if stamp == self._stamp(item.name))
+        shards = self._shards({item.name for item in damage})
+        return RunState(self.folder, manifest, content, plan, shards, damage)
 
-    def _shards(self) -> tuple[Shard, ...]:
+    def _stamp(self, shard: str) -> tuple[int, int]:
+        """Changes when a shard is written anew: what was damaged may have been repaired."""
+        return _stamp(self.folder / RESPONSES / shard)
+
+    def _shards(self, damaged: set[str]) -> tuple[Shard, ...]:
         """Shards that are entered and as long as they were; their content is not read here."""
         sizes = files_in(self.folder / RESPONSES)
         entered = {
@@ -153,9 +159,8 @@ class RunOnDisk:
             for shard in (*self._adopted, *CommitList(self.folder).read())
             if sizes.get(shard.name) == shard.bytes
         }
-        gone = {shard.replaces for shard in entered.values()}
-        gone |= {damaged.name for damaged in self._damage}
-        return tuple(entered[name] for name in sorted(entered.keys() - gone))
+        replaced = {shard.replaces for shard in entered.values()}
+        return tuple(entered[name] for name in sorted(entered.keys() - replaced - damaged))
 
     def _signature(self) -> Signature:
         return tuple(_stamp(self.folder / name) for name in (MANIFEST, STUDY, QUESTIONS))

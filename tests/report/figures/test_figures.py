@@ -13,7 +13,7 @@ from nongrata.report.charts.library import drawing_library
 from nongrata.report.document.blocks import Chart, Dataset, Document, Field, Section
 from nongrata.report.document.pieces import Name, Text
 from nongrata.report.figures.drawing import converted, draw
-from nongrata.report.figures.specification import WIDTH, full_specification
+from nongrata.report.figures.specification import FONT, WIDTH, full_specification
 from nongrata.report.figures.write import write_figures
 from nongrata.report.languages.language import Language, language
 
@@ -76,6 +76,7 @@ def test_an_svg_says_what_it_shows_and_shows_it() -> None:
     assert (root.get("role"), root.get("lang")) == ("img", "es")
     assert {"puntos", "a cook"} <= {text.text for text in root.iter(f"{space}text")}
     assert "<image" not in svg
+    assert {t.get("font-family") for t in root.iter(f"{space}text")} == {FONT}
 
 
 def test_a_chart_asks_for_nothing() -> None:

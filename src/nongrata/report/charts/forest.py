@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nongrata.report.charts.rows import distinct, row_axis
 from nongrata.report.charts.theme import CATEGORIES
@@ -148,5 +149,5 @@ def forest_chart(
     return Chart(name, title, description, spec, (data,), table, facets=facets)
 
 
-def _paint(groups: Sequence[Name | Text] | None) -> dict[str, str]:
+def _paint(groups: Sequence[Name | Text] | None) -> dict[str, Any]:
     return {} if groups is not None else {"color": CATEGORIES[0]}

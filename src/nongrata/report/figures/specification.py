@@ -12,6 +12,8 @@ from nongrata.report.languages.language import Language
 
 WIDTH = 700
 """Pixels of a chart that is as wide as what it stands in."""
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+"""Fonts of the same widths, so that a drawing fits wherever it is opened."""
 BACKGROUNDS = {"light": "white", "dark": "#14171b"}
 
 
@@ -36,13 +38,25 @@ def full_specification(chart: Chart, language: Language, theme: Theme = "light")
     spec: dict[str, Any] = _sized(renamed(translated(chart.spec, language), short))
     return spec | {
         "datasets": datasets,
-        "config": config(theme) | {"background": BACKGROUNDS[theme]},
+        "config": _in_font(config(theme)) | {"background": BACKGROUNDS[theme]},
     }
 
 
 def _rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
     rows = zip(*columns.values(), strict=True)
     return [dict(zip(columns, values, strict=True)) for values in rows]
+
+
+def _in_font(part: dict[str, Any]) -> dict[str, Any]:
+    """A configuration in a font whose widths are known."""
+    return {
+        key: FONT
+        if key.lower().endswith("font")
+        else _in_font(value)
+        if isinstance(value, dict)
+        else value
+        for key, value in part.items()
+    }
 
 
 def _sized(spec: Any) -> Any:

@@ -63,6 +63,8 @@ class Language:
         value = number.value
         if value is None or not math.isfinite(value):
             return "–"
+        if number.style == "text":
+            return str(value)
         if number.style == "p":
             return _p_value(float(value))
         if number.style == "count":

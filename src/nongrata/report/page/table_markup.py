@@ -82,7 +82,7 @@ def _bodies(table: Table, piece: PieceMarkup, reasons: Reasons, paths: TablePath
             heading = piece.html(row.group)
             yield (
                 f'<tr class="group"><th scope="rowgroup" colspan="{len(table.columns)}">'
-                f"{heading}</th></tr>"
+                f"<span>{heading}</span></th></tr>"
             )
         at = paths.rows[place]
         cells = [

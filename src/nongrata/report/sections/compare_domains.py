@@ -118,7 +118,7 @@ def _table(study: Study, model: str, part: Cursor) -> Table:
                 Name(name),
                 Number.count(row["questions"]),
                 Number.count(row["clusters"]),
-                *(estimate(row[m], METRICS[m].digits) for m in _METRICS),
+                *(_cell(row, metric) for metric in _METRICS),
                 None if test is None else Number.p(test["p_holm"]),
             ), {"domain": name})
         )  # fmt: skip

@@ -80,7 +80,8 @@ def _lead(part: Cursor, rows: Sequence[Cursor]) -> Iterator[Paragraph]:
             ),
         ),
     ):
-        known = sorted(defined(rows, metric, "value"), key=lambda row: row[metric]["value"].number)
+        known = defined(rows, metric, "value")
+        known.sort(key=lambda row: row[metric]["value"].number or 0)  # noqa: B023
         if len(known) < 2:
             continue
         yield Paragraph(

@@ -10,7 +10,7 @@ from nongrata.report.document.blocks import Block, Column, Paragraph, Row, Secti
 from nongrata.report.document.cursor import Cursor
 from nongrata.report.document.pieces import Estimate, Name, Number, Text
 from nongrata.report.document.said import text_of
-from nongrata.report.sections.figures import defined, rests_on
+from nongrata.report.sections.figures import Tone, defined, rests_on
 from nongrata.report.sections.reliability import reliability_blocks
 from nongrata.report.sections.study import Study
 
@@ -93,7 +93,7 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     yield from reliability_blocks(study, model, part)
 
 
-def _lead(model: str, rows: Sequence[Cursor]) -> Iterator[tuple[Text, str]]:
+def _lead(model: str, rows: Sequence[Cursor]) -> Iterator[tuple[Text, Tone]]:
     by_kind = {kind: [row for row in rows if _kind(row)[0] == kind] for kind in range(7)}
     label = by_kind[0][0] if by_kind[0] else Cursor(None)
     factors = defined(by_kind[1], "points")

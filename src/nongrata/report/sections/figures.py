@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from nongrata.report.document.blocks import Facets, Paragraph
 from nongrata.report.document.cursor import Cursor
 from nongrata.report.document.pieces import Estimate, Name, Names, Number, Style, Text
 from nongrata.report.document.said import text_of
 
+Tone = Literal["plain", "lead", "note", "warning"]
 _KEYS = ("figure", "estimate", "value")
 NAMES_SAID = 12
 """Names written out in a sentence; of longer lists this many, and how many there are."""

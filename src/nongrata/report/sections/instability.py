@@ -8,7 +8,7 @@ from nongrata.report.charts.instability import drawn, ia_chart
 from nongrata.report.document.blocks import Block, Paragraph, Section
 from nongrata.report.document.cursor import Cursor
 from nongrata.report.document.pieces import Name, Number, Text
-from nongrata.report.sections.figures import estimate, rests_on, why_not
+from nongrata.report.sections.figures import Tone, estimate, rests_on, why_not
 from nongrata.report.sections.instability_tables import (
     by_label_table,
     ia_table,
@@ -61,7 +61,7 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     yield Paragraph(rests_on(rows[0]), "note", facets)
 
 
-def _lead(model: str, row: Cursor) -> Iterator[tuple[Text, str]]:
+def _lead(model: str, row: Cursor) -> Iterator[tuple[Text, Tone]]:
     """What the row over all configurations says, in two or three sentences."""
     numbers = (row["ia"].number, row["p_exchangeability"].number, row["p_equal_accuracy"].number)
     if any(number is None for number in numbers):

@@ -10,7 +10,7 @@ from nongrata.report.charts.rarefaction import rarefaction_chart
 from nongrata.report.document.blocks import Block, Chart, Column, Paragraph, Row, Section, Table
 from nongrata.report.document.cursor import Cursor
 from nongrata.report.document.pieces import Estimate, Name, Number, Piece, Text
-from nongrata.report.sections.figures import at, defined, estimate, rests_on, why_not
+from nongrata.report.sections.figures import Tone, at, defined, estimate, rests_on, why_not
 from nongrata.report.sections.instability_tables import by_scope, row_name
 from nongrata.report.sections.study import Study
 
@@ -39,8 +39,8 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     rows = [row for row in part["rows"] if row["iq"]]
     facets = {"model": model}
     if not rows:
-        text = Text.of("{model}: no configurations can be compared in the questions that are right.",
-                       model=Name(model))  # fmt: skip
+        said = "{model}: no configurations can be compared in the questions that are right."
+        text = Text.of(said, model=Name(model))
         yield Paragraph(text, "plain", facets)
         return
     yield from (Paragraph(text, tone, facets) for text, tone in _lead(model, rows[0]))
@@ -69,7 +69,7 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     yield Paragraph(rests_on(whole[0] if whole else rows[0]), "note", facets)
 
 
-def _lead(model: str, row: Cursor) -> Iterator[tuple[Text, str]]:
+def _lead(model: str, row: Cursor) -> Iterator[tuple[Text, Tone]]:
     two, last = row["iq"][0], row["iq"][len(row["iq"]) - 1]
     if two["iq"]["figure"].number is None:
         return

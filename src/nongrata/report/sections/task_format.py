@@ -8,7 +8,7 @@ from nongrata.report.charts.forest import Forest, Keys, forest_chart
 from nongrata.report.charts.task_format import apart_chart
 from nongrata.report.document.blocks import Block, Column, Facets, Paragraph, Row, Section, Table
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Estimate, Name, Number, Text
+from nongrata.report.document.pieces import Estimate, Name, Number, Piece, Text
 from nongrata.report.document.said import text_of
 from nongrata.report.sections.figures import defined, rests_on
 from nongrata.report.sections.study import Study
@@ -78,7 +78,7 @@ def _lead(model: str, factors: Sequence[Cursor]) -> Iterator[Paragraph]:
         levels = defined(factor["levels"], "accuracy")
         best = max(levels, key=lambda level: level["accuracy"].number or 0)
         worst = min(levels, key=lambda level: level["accuracy"].number or 0)
-        values = {
+        values: dict[str, Piece] = {
             "model": Name(model),
             "factor": Name(factor["factor"].text),
             "range": Number.of(factor["range"], 2, unit="points"),

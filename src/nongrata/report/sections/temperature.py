@@ -119,7 +119,7 @@ def _lead(model: str, curves: Sequence[tuple[str, Cursor]]) -> Iterator[Paragrap
 
 def _asked(study: Study, model: str, with_curve: set[str]) -> Iterator[Asked]:
     """Configurations of settings without a curve, at the temperature that their level names."""
-    set_by = study.top["temperature_curves"]["set_by"].value or ()
+    set_by = list(study.top["temperature_curves"]["set_by"].value or [])
     if len(set_by) != 1 or set_by[0] not in study.factors:
         return
     axis = study.factors.index(set_by[0])
