@@ -108,7 +108,9 @@ def test_every_number_of_tables_is_in_the_results(reported: Reported) -> None:
 def csv_faults(table: Table, text: str, results: Any) -> Any:
     """Numbers of a CSV file that are not to the last digit those of the results."""
     rows = list(csv.DictReader(io.StringIO(text)))
+    names = next(csv.reader(io.StringIO(text)))
     assert len(rows) == len(table.rows)
+    assert len(set(names)) == len(names)
     for i, column in enumerate(table.columns):
         key = column.key.replace("-", "_")
         name = next(each for each in rows[0] if each == key or each.startswith(f"{key}_"))

@@ -193,6 +193,7 @@ def test_spanish_is_spanish_and_english_is_marked_in_it(hostile: str) -> None:
     assert page.one("button", id="print").text == "Imprimir"
     assert page.one("nav").attributes["aria-label"] == "Índice"
     assert {e.text for e in page.all("span", lang="en")} >= {"careful", "a first thing", "One"}
+    assert page.one("p", lang="en").text == "English: nongrata report RUN --lang en"
     assert script_data(page)["words"]["original order"] == "orden original"
 
 

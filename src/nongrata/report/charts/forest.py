@@ -117,7 +117,9 @@ def forest_chart(
     base = alt.Chart(alt.NamedData(data.name)).encode(y=row_axis())
     scale = alt.Scale(zero=forest.reference == 0, nice=True)
     x = alt.X("low:Q", title=forest.axis, scale=scale, axis=alt.Axis(tickCount=6))
-    stroke = color = shape = alt.Undefined
+    stroke: Any = alt.Undefined
+    color: Any = alt.Undefined
+    shape: Any = alt.Undefined
     if groups is not None:
         sort = alt.EncodingSortField(field="order", op="min", order="ascending")
         legend = alt.Legend(title=None, orient="top", columns=1, symbolSize=90, labelLimit=300)

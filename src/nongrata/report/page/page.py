@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from nongrata.report.document.blocks import Block, Document
 from nongrata.report.document.plain import plain
-from nongrata.report.languages.language import Language
+from nongrata.report.languages.language import LANGUAGES, Language
 from nongrata.report.page.markup import PieceMarkup
 from nongrata.report.page.masthead import masthead
 from nongrata.report.page.script_data import script_data, script_json
@@ -51,6 +51,7 @@ def render_page(document: Document, language: Language) -> str:
         document=document,
         head=masthead(document),
         language=language,
+        languages=LANGUAGES,
         piece=piece,
         say=piece,
         plain=lambda each: plain(each, language),

@@ -81,7 +81,7 @@ def _lead(part: Cursor, rows: Sequence[Cursor]) -> Iterator[Paragraph]:
         ),
     ):
         known = defined(rows, metric, "value")
-        known.sort(key=lambda row: row[metric]["value"].number or 0)  # noqa: B023
+        known.sort(key=lambda row: row[metric]["value"].number or 0)
         if len(known) < 2:
             continue
         yield Paragraph(

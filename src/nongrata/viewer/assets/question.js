@@ -3,7 +3,7 @@
 import { here, listHref, questionHref, set, view } from "./address.js";
 import { cellPart } from "./cell.js";
 import { ask, Newest } from "./data.js";
-import { announce, block, count, element, named, oneLine, percent, visible } from "./dom.js";
+import { announce, block, count, element, fill, named, oneLine, percent, visible } from "./dom.js";
 import { FATES } from "./fates.js";
 import { filters, shownOf } from "./filters.js";
 import { LETTERS, Matrix } from "./matrix.js";
@@ -20,6 +20,7 @@ export class QuestionView {
   #looked = new Map();
   #reveals = false;
   #pairing = false;
+  #timer = 0;
 
   constructor(main, overview) {
     this.#main = main;
@@ -28,6 +29,7 @@ export class QuestionView {
   }
 
   leave() {
+    clearTimeout(this.#timer);
     this.#key = null;
   }
 
@@ -66,7 +68,7 @@ export class QuestionView {
       this.#around(),
       element("h1", {}, named(question.id)),
       this.#text(question),
-      this.#figures(),
+      element("div", { id: "figures" }, this.#figures()),
       element("section", { class: "answers", "aria-labelledby": "answers-title" },
         element("h2", { id: "answers-title" }, "Answers"),
         element("div", { id: "filters" }),
@@ -74,6 +76,27 @@ export class QuestionView {
         element("div", { class: "scroll", id: "matrix" }), element("p", { class: "readout", id: "readout", "aria-hidden": "true" }, "\u00a0"), legend(this.#page)),
       element("section", { id: "cells", class: "cells", "aria-label": "Prompts and answers" }));
     announce(`Question ${oneLine(question.id)}`);
+    this.#await();
+  }
+
+  /** While figures are counted, ask for them again; all else of the page stays as it is. */
+  #await() {
+    clearTimeout(this.#timer);
+    const { current, trouble } = this.#page.counting;
+    if (current || trouble) return;
+    const key = this.#key;
+    this.#timer = setTimeout(async () => {
+      try {
+        const page = await ask("/api/question", new URLSearchParams(key));
+        if (key !== this.#key) return;
+        for (const name of ["figures", "counting", "position", "listed", "before", "after"]) this.#page[name] = page[name];
+        fill(document.getElementById("figures"), this.#figures());
+        if (!this.#main.querySelector(".around").contains(document.activeElement)) this.#main.querySelector(".around").replaceWith(this.#around());
+        this.#await();
+      } catch {
+        // the next page that is asked for says what is wrong
+      }
+    }, 700);
   }
 
   #around() {
