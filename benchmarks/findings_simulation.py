@@ -7,7 +7,7 @@ Three kinds of simulated study with the same design and, on average, the same IQ
     labels   theta also depends on the label, for two of them, in every configuration alike
 
 A study's findings are right if the conclusion that makes its kind is reached (for noise: none is)
-and no conclusion is called robust or shown that is false. Run from the repository root:
+and no conclusion is called robust or established that is false. Run from the repository root:
 
     python -m benchmarks.findings_simulation --studies 200 --processes 2
 """
@@ -137,7 +137,7 @@ def is_true(kind: Kind, c: Conclusion) -> bool:
 
 def reached(kind: Kind, found: Findings) -> bool:
     """Whether the conclusion that makes a kind is there."""
-    claimed = [c for c in found.conclusions if c.verdict in ("robust", "shown")]
+    claimed = [c for c in found.conclusions if c.verdict in ("robust", "established")]
     if kind == "noise":
         return not claimed
     if kind == "formats":
@@ -155,7 +155,7 @@ def outcome(task: tuple[Kind, int]) -> Outcome:
     false = tuple(
         c.sentence
         for c in found.conclusions
-        if c.verdict in ("robust", "shown") and not is_true(kind, c)
+        if c.verdict in ("robust", "established") and not is_true(kind, c)
     )
     right = responses["option"].to_numpy() == responses["answer"].to_numpy()
     x = right.reshape(LABELS + CONTROLS, 12, QUESTIONS)[:LABELS]
@@ -181,9 +181,9 @@ right answer depends on the question only. *formats*: also on the task format ({
 *labels*: also on two labels ({LABEL_EFFECT} in logit, about 18 points, in every configuration). The spread of questions'
 difficulty is chosen so that all three have the same mean IQ.
 
-*Right*: the conclusion that makes the kind is reached, and nothing false is called robust or shown.
+*Right*: the conclusion that makes the kind is reached, and nothing false is called robust or established.
 
-| kind | right | conclusion reached | anything false robust or shown | IQ, mean | IQ, sd |
+| kind | right | conclusion reached | anything false robust or established | IQ, mean | IQ, sd |
 | --- | --- | --- | --- | --- | --- |
 """  # noqa: E501
     lines: list[str] = []

@@ -73,7 +73,9 @@ def _null(seed: int, **design: Any) -> dict[str, float]:
     drafts = _drafts(made, seed)
     found = concluded(drafts, Basis("m", made.units.questions, made.units.degrees_of_freedom))
     out = {
-        "anything robust or shown": float(any(c.verdict in ("robust", "shown") for c in found)),
+        "anything robust or established": float(
+            any(c.verdict in ("robust", "established") for c in found)
+        ),
         "anything fragile": float(any(c.verdict == "fragile" for c in found)),
     }
     for d in drafts:
@@ -95,13 +97,13 @@ def _null(seed: int, **design: Any) -> dict[str, float]:
 
 def _claims(factors: int, of_shares: Claim = "tabulated") -> dict[str, Claim]:
     names = [
-        *("anything robust or shown", "anything fragile"),
+        *("anything robust or established", "anything fragile"),
         *("one pair alone: robust", "one pair alone: fragile"),
         *(f"alone: {w} label {v}" for w in ("best", "worst") for v in ("robust", "fragile")),
         "alone: differences between labels depend on the configuration",
         "alone: accuracy differs between labels",
-        "alone: accuracy depends on the configuration, labels averaged",
-        *(f"alone: accuracy depends on f{f}, labels averaged" for f in range(factors)),
+        "alone: overall accuracy depends on the configuration",
+        *(f"alone: overall accuracy depends on f{f}" for f in range(factors)),
         *(f"alone: f{f} or f{g} more" for f in range(factors) for g in range(f + 1, factors)),
     ]
     out: dict[str, Claim] = dict.fromkeys(names, "conservative")

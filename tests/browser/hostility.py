@@ -25,11 +25,12 @@ _FOREIGN = """
 """
 
 _TEXTS = """
-() => [document.title].concat([...document.querySelectorAll("body *")].flatMap(
-  (each) => each.closest("script, style") ? [] : [
-    ...[...each.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data),
-    ...[...each.attributes].map((attribute) => attribute.value),
-  ])).join("\\n")
+() => {
+  const body = document.body.cloneNode(true);
+  for (const code of body.querySelectorAll("script, style")) code.remove();
+  const attributes = [...body.querySelectorAll("*")].flatMap((each) => [...each.attributes]);
+  return [document.title, body.textContent, ...attributes.map(({ value }) => value)].join("\\n");
+}
 """
 
 

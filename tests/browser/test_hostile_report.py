@@ -13,20 +13,22 @@ from hostile import HOSTILE
 
 pytestmark = pytest.mark.browser
 
-REPORTS = ["hostile", "hostile-table"]
 
-
-@pytest.mark.parametrize("language", ["en", "es"])
-@pytest.mark.parametrize("name", REPORTS)
-def test_nothing_acts_and_no_unseen_mark_is_left(
-    open_page: Opener, made: Made, name: str, language: str
+@pytest.mark.parametrize(
+    ("name", "language", "width"),
+    [("hostile", "en", 1366), ("hostile", "es", 390), ("hostile-table", "en", 390)],
+)
+def test_all_is_shown_nothing_acts_and_no_unseen_mark_is_left(
+    open_page: Opener, made: Made, name: str, language: str, width: int
 ) -> None:
-    page = open_page(made.report(name, language)).page
+    page = open_page(made.report(name, language), width=width).page
     assert faults_of_charts(page) == {}
     assert foreign(page) == []
     assert unseen(page) == set()
     assert HOSTILE["script"] in texts(page)
     assert page.locator("script").count() == 4
+    assert overflow(page) == []
+    assert violations(page) == []
 
 
 def test_pointing_and_choosing_do_not_wake_it(open_page: Opener, made: Made) -> None:
@@ -46,17 +48,3 @@ def test_pointing_and_choosing_do_not_wake_it(open_page: Opener, made: Made) -> 
             assert foreign(page) == []
             assert unseen(page) == set()
         select.select_option(index=0)
-
-
-@pytest.mark.parametrize("name", REPORTS)
-def test_long_names_fit_a_phone(open_page: Opener, made: Made, name: str) -> None:
-    page = open_page(made.report(name), width=390).page
-    assert faults_of_charts(page) == {}
-    assert overflow(page) == []
-
-
-@pytest.mark.parametrize("name", REPORTS)
-def test_axe_finds_nothing_serious(open_page: Opener, made: Made, name: str) -> None:
-    page = open_page(made.report(name)).page
-    assert faults_of_charts(page) == {}
-    assert violations(page) == []

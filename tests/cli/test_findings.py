@@ -47,7 +47,7 @@ def test_json_is_the_same_for_the_same_seed(run: Path) -> None:
     assert part["answer"]
     assert {t["family"] for t in part["tallies"]} >= {"effects", "controls", "pairs", "extremes"}
     for c in part["conclusions"]:
-        assert c["verdict"] in ("robust", "fragile", "shown", "undecided", "not rankable")
+        assert c["verdict"] in ("robust", "fragile", "established", "undecided", "not rankable")
 
 
 def test_no_run_is_a_mistake(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -22,9 +23,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def view(*arguments: object) -> subprocess.Popen[str]:
+def view(*arguments: object, browser: str = "") -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "nongrata", "view", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"BROWSER": browser},
+    )
 
 
 def test_it_says_where_it_is_serves_and_ends_quietly(run: Path) -> None:
@@ -39,6 +46,18 @@ def test_it_says_where_it_is_serves_and_ends_quietly(run: Path) -> None:
         out, err = process.communicate(timeout=30)
     assert process.returncode == 0
     assert (out, err.strip()) == ("", "")
+
+
+def test_it_opens_the_browser_and_serves_it_while_it_is_open(run: Path) -> None:
+    fetch = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).status, sys.argv[1])"
+    with view(run, "--port", 0, browser=f"{sys.executable} -c '{fetch}' %s") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        address = process.stderr.readline().split()[1]
+        assert process.stdout.readline() == f"200 {address}\n"
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(

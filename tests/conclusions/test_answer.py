@@ -11,9 +11,11 @@ import pytest
 from designs import responses
 from nongrata.analysis.model_data import Resampling
 from nongrata.conclusions import findings
-from nongrata.conclusions.answer import NOTHING_ABOUT_LABELS, NOTHING_SHOWN, answer, nothing_shown
+from nongrata.conclusions.answer import answer
 from nongrata.conclusions.answered import AnswerNumbers
+from nongrata.conclusions.headline import NOT_ABOUT_LABELS, NOT_RANKABLE, NOTHING, headline
 from nongrata.conclusions.model import Counts
+from nongrata.stats.figure import Figure
 from nongrata.templates import fields_of
 from nongrata.wording import Said
 
@@ -84,7 +86,8 @@ def test_every_number_in_a_sentence_is_called_as_its_field(part):
             else:
                 yield name, text.values[name]
 
-    found = [pair for answered in part.answers for pair in used(answered.details)]
+    said = [part.headline, *(answered.details for answered in part.answers)]
+    found = [pair for text in said for pair in used(text)]
     assert {name for name, _ in found} <= fields | names
     for name, shown in found:
         if name in fields and name != "p":
@@ -99,30 +102,31 @@ def test_sentences_survive_copies_and_are_plain_text_in_json(part):
     found = findings(made(SHIFT), FEW)
     printed = json.loads(found.to_json())["models"][0]
     assert printed["answer"] == [str(text) for text in part.answer]
-    assert printed["answers"][0]["verdict"] == "depends on the configuration"
+    assert printed["headline"] == str(part.headline)
+    assert printed["answers"][1]["verdict"] == "depends on the configuration"
 
 
 def test_accuracy_that_moves_and_what_moves_it(part):
-    accuracy = part.answers[0]
+    accuracy = part.answers[1]
     assert accuracy.verdict == "depends on the configuration"
-    assert "It runs from" in accuracy.details
+    assert "root mean square (observed: " in accuracy.details
     assert accuracy.details.endswith("It moves with format, temperature.")
-    assert part.answer[0].startswith("Accuracy: depends on the configuration. It runs from ")
+    assert part.answer[1].startswith("Accuracy: depends on the configuration. Two configurations ")
 
 
 @pytest.mark.parametrize(
     ("robust", "fragile", "total", "verdict", "says"),
     [
-        (0, 0, 6, "undecided", "none is shown to keep its order"),
-        (6, 0, 6, "robust", "All 6 pairs of labels keep their order"),
-        (2, 0, 6, "partly robust", "2 keep their order"),
-        (2, 1, 6, "part robust, part fragile", "1 change it (fragile), 3 are undecided"),
-        (0, 1, 6, "partly fragile", "1 change it"),
-        (0, 6, 6, "fragile", "6 change it"),
-        (1, 0, 1, "robust", "The one pair of labels keeps its order"),
-        (0, 1, 1, "fragile", "one order in some configurations, another in others"),
-        (0, 0, 1, "undecided", "neither shown to keep its order nor to change it"),
-        (1200, 34, 2000, "part robust, part fragile", "Of 2,000 pairs of labels, 1,200 keep"),
+        (0, 0, 6, "undecided", "For none of 6 pairs of labels"),
+        (6, 0, 6, "robust", "all 6 pairs"),
+        (2, 0, 6, "partly robust", "holds for 2 of 6 pairs"),
+        (2, 1, 6, "part robust, part fragile", "changes for 1, and is undecided for 3"),
+        (0, 1, 6, "partly fragile", "changes for 1,"),
+        (0, 6, 6, "fragile", "changes for 6,"),
+        (1, 0, 1, "robust", "It holds for the one pair"),
+        (0, 1, 1, "fragile", "It changes for the one pair"),
+        (0, 0, 1, "undecided", "neither established to hold nor to change"),
+        (1200, 34, 2000, "part robust, part fragile", "1,200 of 2,000 pairs"),
     ],
 )
 def test_the_order_in_a_word(part, robust, fragile, total, verdict, says):
@@ -133,13 +137,13 @@ def test_the_order_in_a_word(part, robust, fragile, total, verdict, says):
         pairs_fragile=fragile,
         pairs_undecided=total - robust - fragile,
     )
-    order = answer(part.conclusions, numbers, rankable=True)[1]
+    order = answer(part.conclusions, numbers, rankable=True)[0]
     assert order.verdict == verdict
     assert says in order.details
 
 
 def test_nothing_is_ranked_where_accuracy_is_not_above_chance(part):
-    order = answer(part.conclusions, part.numbers, rankable=False)[1]
+    order = answer(part.conclusions, part.numbers, rankable=False)[0]
     assert order.verdict == "not rankable"
     assert "chance" in order.details
     assert "Best" not in order.details
@@ -149,26 +153,90 @@ def test_equal_accuracies_are_said_to_be_equal():
     ds = made()
     gold = np.broadcast_to(ds["answer"].to_numpy(), ds["option"].shape)
     part = findings(ds.assign(option=(ds["option"].dims, gold)), FEW).models[0]
-    assert part.answers[0].verdict == "the same in all configurations"
-    assert "100.0% in all 6 configurations" in part.answers[0].details
+    assert part.answers[1].verdict == "the same in all configurations"
+    assert "100.0% in all 6 configurations" in part.answers[1].details
 
 
-def test_nothing_shown_is_said_where_something_was_tested():
+def test_nothing_established_is_said_with_what_is_possible():
     part = findings(made(), FEW).models[0]
     assert [c for c in part.conclusions if c.decided] == []
-    assert part.remarks == (NOTHING_SHOWN,)
-    moved = findings(made(SHIFT), FEW).models[0]
-    assert moved.remarks == ()
-    assert nothing_shown(moved.conclusions) == ()
+    assert part.headline == NOTHING
+    high = part.numbers.labels_typical_high.value
+    assert f"up to {high:.1f} points between two labels" in part.answers[0].details
     domain = next(c for c in part.conclusions if c.family == "orders")
     others = [replace(c, verdict="robust") if c is domain else c for c in part.conclusions]
-    assert nothing_shown(others) == (NOTHING_ABOUT_LABELS,)
+    assert headline(others, part.numbers, rankable=True) == NOT_ABOUT_LABELS
+
+
+def test_what_moves_accuracy_stands_in_the_headline_where_no_label_does(part):
+    assert part.headline.startswith(str(NOT_ABOUT_LABELS))
+    typical = f"{part.numbers.typical.value:.1f}"
+    said = (
+        f"Accuracy moves with format, temperature: two configurations typically differ by {typical}"
+    )
+    assert said in part.headline
+    barred = headline(part.conclusions, part.numbers, rankable=False)
+    assert barred.startswith(NOT_RANKABLE)
+
+
+@pytest.mark.parametrize(
+    ("robust", "fragile", "total", "best", "worst", "says"),
+    [
+        (6, 0, 6, "robust", "robust", "Yes. The order of all 6 pairs of labels holds in at least"),
+        (3, 1, 6, "robust", "robust", "Partly. The best label (A) and the worst (B) are the same"),
+        (3, 0, 6, "robust", "undecided", "Partly. The best label (A) is the same in at least 6"),
+        (3, 0, 6, "undecided", "robust", "Partly. The worst label (B) is the same in at least 6"),
+        (0, 2, 6, "fragile", "fragile", "No. Which label is best and which is worst changes"),
+        (0, 2, 6, "undecided", "fragile", "No. Which label is worst changes"),
+        (0, 2, 6, "undecided", "undecided", "No. The order changes for 2 of 6 pairs"),
+        (0, 2, 6, "robust", "fragile", "Partly. The best label (A) is the same"),
+        (0, 0, 6, "robust", "undecided", "The order of all pairs of labels is undecided"),
+        (1, 0, 1, "robust", "robust", "Yes. A is ahead of B in at least 6 of 6 configurations."),
+        (0, 1, 1, "fragile", "fragile", "No. A is ahead of B in some configurations and behind"),
+    ],
+)
+def test_the_headline_follows_from_the_verdicts(part, robust, fragile, total, best, worst, says):
+    numbers = replace(part.numbers, pairs=total, pairs_robust=robust, pairs_fragile=fragile)
+    first, second = part.of("extremes")
+    conclusions = [
+        *(c for c in part.conclusions if c.family != "extremes"),
+        replace(first, subject="A", verdict=best),
+        replace(second, subject="B", verdict=worst),
+    ]
+    said = headline(conclusions, numbers, rankable=True)
+    assert says in said
+    assert ("not supported" in said) == (not said.startswith("Yes") and total > 1)
+
+
+def test_controls_and_one_label_have_headlines_of_their_own(part):
+    numbers = replace(part.numbers, controls=8, controls_robust=5, controls_fragile=1)
+    said = headline(part.conclusions, numbers, rankable=True)
+    assert "The direction holds for 5 of 8 comparisons" in said
+    differ = [
+        replace(c, verdict="established") if c.subject == "labels" else c for c in part.conclusions
+    ]
+    assert headline(differ, part.numbers, rankable=True).startswith("Labels differ, but no order")
+    alone = [c for c in part.conclusions if c.subject != "labels"]
+    assert headline(alone, part.numbers, rankable=True).startswith("There is one label")
+
+
+@pytest.mark.parametrize(("high", "said"), [(3.9, True), (4.1, False)])
+def test_an_excess_of_at_most_a_tenth_is_called_noise(part, high, said):
+    numbers = replace(part.numbers, iq=Figure(40.0), iq_floor=Figure(38.0), iq_excess=Figure(2.0),
+                      iq_excess_low=Figure(1.0), iq_excess_high=Figure(high))  # fmt: skip
+    conclusions = [
+        replace(c, verdict="established") if c.subject == "set of right questions" else c
+        for c in part.conclusions
+    ]
+    details = answer(conclusions, numbers, rankable=True)[2].details
+    assert details.startswith("2.0 points [1.0, ")
+    assert ("Nearly all of it is noise." in details) == said
 
 
 def test_one_configuration_answers_nothing():
     part = findings(responses(factors={"format": ["one"]}, questions=60), FEW).models[0]
-    assert part.answers[0].verdict == part.answers[2].verdict == "undecided"
-    assert "nothing was varied" in part.answers[0].details
+    assert part.answers[1].verdict == part.answers[2].verdict == "undecided"
+    assert "nothing was varied" in part.answers[1].details
     assert "nothing was varied" in part.answers[2].details
 
 

@@ -48,7 +48,7 @@ def test_labels_that_differ_everywhere_are_robust():
     assert pair.share.value == 100
     assert pair.held_out.value == 100
     assert pair.low.value < 60 < pair.high.value
-    assert said["accuracy differs between labels"].verdict == "shown"
+    assert said["accuracy differs between labels"].verdict == "established"
     best = said["prompts with label-0 are answered most accurately of all labels"]
     worst = said["prompts with label-1 are answered least accurately of all labels"]
     assert best.verdict == worst.verdict == "robust"
@@ -58,7 +58,7 @@ def test_labels_that_differ_everywhere_are_robust():
     assert control.estimate.value == pytest.approx(-30, abs=6)
     assert control.low.value < control.estimate.value < control.high.value
     assert "is robust" not in found.models[0].answer[0]
-    assert "Best on average: label-0, worst: label-1 (both robust)." in found.models[0].answer[1]
+    assert "The best label (label-0) and the worst (label-1) are the same" in found.sentences[0]
 
 
 def test_labels_that_change_places_are_fragile_and_the_exceptions_named():
@@ -70,12 +70,14 @@ def test_labels_that_change_places_are_fragile_and_the_exceptions_named():
     for pair in pairs:
         assert pair.verdict == "fragile"
         assert {e.configuration for e in pair.exceptions} == {"role · 0.5", "role · 1.0"}
-        assert all(e.what == "established" and e.estimate < 0 for e in pair.exceptions)
+        assert all(
+            e.what == "the other way, established" and e.estimate < 0 for e in pair.exceptions
+        )
         assert "role · 0.5" in pair.sentence
     claim = next(c for c in found.models[0].claims if c.statement.startswith("the best"))
     assert claim.status == "confirmed"
     said = by_statement(found)
-    assert said["differences between labels depend on the configuration"].verdict == "shown"
+    assert said["differences between labels depend on the configuration"].verdict == "established"
 
 
 def test_an_exception_to_a_robust_conclusion_is_named():
@@ -89,7 +91,9 @@ def test_an_exception_to_a_robust_conclusion_is_named():
     found = findings(ds.assign(option=(ds["option"].dims, option.reshape(1, 2, 4, 3, 1, 300))), FEW)
     pair = found.models[0].of("pairs")[0]
     assert (pair.verdict, pair.subject, pair.configurations) == ("robust", "label-0", 12)
-    assert [(e.configuration, e.what) for e in pair.exceptions] == [("f1 · 0.5", "established")]
+    assert [(e.configuration, e.what) for e in pair.exceptions] == [
+        ("f1 · 0.5", "the other way, established")
+    ]
     assert pair.share.value == pytest.approx(100 * 11 / 12)
     assert "exceptions: f1 · 0.5" in pair.sentence
 
@@ -99,20 +103,20 @@ def test_formats_that_matter_are_shown_and_no_label_is():
     shift[:, 3:] = -0.25
     found = findings(made(shift), FEW)
     said = by_statement(found)
-    assert said["accuracy depends on the configuration, labels averaged"].verdict == "shown"
-    assert said["accuracy depends on format, labels averaged"].verdict == "shown"
-    assert said["accuracy depends on temperature, labels averaged"].verdict == "undecided"
-    assert said["format moves accuracy more than temperature"].verdict == "shown"
+    assert said["overall accuracy depends on the configuration"].verdict == "established"
+    assert said["overall accuracy depends on format"].verdict == "established"
+    assert said["overall accuracy depends on temperature"].verdict == "undecided"
+    assert said["format moves accuracy more than temperature"].verdict == "established"
     assert not any(c.verdict in ("robust", "fragile") for c in found.models[0].of("pairs"))
     answer = found.models[0].answer
-    assert answer[0].startswith("Accuracy: depends on the configuration. ")
-    assert answer[0].endswith("It moves with format.")
+    assert answer[1].startswith("Accuracy: depends on the configuration. ")
+    assert answer[1].endswith("It moves with format.")
 
 
 def test_noise_alone_suffices():
     found = findings(made(), FEW)
     assert not any(c.decided for c in found.conclusions)
-    assert "beyond what sampling noise can make" in found.sentences[-1]
+    assert "Nothing is established" in found.sentences[0]
     open_ = [c for c in found.conclusions if c.family == "controls"]
     assert all(c.because for c in open_)
     assert all(not c.needed.defined or c.needed.value > 240 for c in open_)
@@ -127,7 +131,8 @@ def test_nothing_is_ranked_at_chance():
     labels = [c for c in part.conclusions if c.family in ("controls", "pairs", "extremes")]
     assert labels
     assert {c.verdict for c in labels} == {"not rankable"}
-    assert "not rankable" in part.answer[1]
+    assert "not rankable" in part.answer[0]
+    assert part.headline.startswith("Labels must not be ranked")
     assert all(not c.p.defined for c in labels)
 
 
@@ -173,7 +178,7 @@ def test_corner_cases_are_findings_too(kwargs):
     assert found.to_dataframe().height == len(found.conclusions)
     assert str(found)
     for part in found.models:
-        assert part.answer
+        assert part.headline
         assert sum(t.total for t in part.tallies) >= len(part.conclusions)
     for c in found.conclusions:
         assert c.sentence
@@ -181,7 +186,7 @@ def test_corner_cases_are_findings_too(kwargs):
         for figure in (c.estimate, c.low, c.high, c.share, c.held_out, c.p, c.p_fragile, c.needed):
             assert figure.defined or figure.reason
         if c.configurations < 2:
-            assert c.verdict in ("undecided", "not rankable", "shown")
+            assert c.verdict in ("undecided", "not rankable", "established")
 
 
 def test_nothing_varied_is_said():
@@ -190,7 +195,8 @@ def test_nothing_varied_is_said():
     assert pair_tally.undecided == pair_tally.total
     c = found.models[0].of("controls")[0]
     assert "nothing was varied" in c.because
-    assert "One configuration was run" in found.models[0].answer[0]
+    assert "One configuration was run" in found.models[0].answer[1]
+    assert "nothing was varied" in found.models[0].headline
 
 
 def test_two_models_are_compared():
@@ -329,5 +335,6 @@ def test_labels_without_a_shared_question():
 
 def test_what_cannot_be_tested_is_not_called_noise():
     found = findings(responses(personas=3, questions=1), Resampling(draws=100))
-    assert "No test of the configurations is possible" in found.sentences[0]
-    assert not any("beyond what sampling noise" in said for said in found.sentences)
+    assert "It cannot be told" in found.sentences[0]
+    assert "No test of the configurations is possible" in found.sentences[2]
+    assert not any("Nothing is established" in said for said in found.sentences)

@@ -32,7 +32,7 @@ def test_iq_is_about_the_same(outcomes):
 
 def test_one_kind_s_conclusions_are_false_in_another():
     found = findings(study("labels", 1), Resampling(draws=100, splits=2))
-    claimed = [c for c in found.conclusions if c.verdict in ("robust", "shown")]
+    claimed = [c for c in found.conclusions if c.verdict in ("robust", "established")]
     assert claimed
     assert all(is_true("labels", c) for c in claimed)
     assert not any(is_true("noise", c) for c in claimed)

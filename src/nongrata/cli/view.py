@@ -35,9 +35,11 @@ def view(
     out = error_console()
     out.print(f"viewing {server.address} (Ctrl-C ends it)", soft_wrap=True)
     if browser:
+        import threading
         import webbrowser
 
-        webbrowser.open(server.address)
+        # some browsers end only when they are closed, and all of them want to be served meanwhile
+        threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
     try:
         server.serve_forever()
     except KeyboardInterrupt:

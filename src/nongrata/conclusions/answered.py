@@ -9,7 +9,7 @@ from nongrata.conclusions.sentences import as_said
 from nongrata.stats.figure import Figure
 from nongrata.wording import say
 
-AnswerAbout = Literal["accuracy", "order", "questions"]
+AnswerAbout = Literal["order", "accuracy", "questions"]
 AnswerVerdict = Literal[
     "depends on the configuration",
     "the same in all configurations",
@@ -22,9 +22,9 @@ AnswerVerdict = Literal[
     "not rankable",
 ]
 ANSWER_HEADINGS: dict[AnswerAbout, str] = {
-    "accuracy": "Accuracy",
     "order": "Order of labels",
-    "questions": "Set of right questions",
+    "accuracy": "Accuracy",
+    "questions": "Which questions are right",
 }
 
 
@@ -35,7 +35,7 @@ class Answered:
     Parameters
     ----------
     about
-        ``"accuracy"``, ``"order"`` of labels, or set of right ``"questions"``.
+        ``"order"`` of labels, ``"accuracy"``, or which ``"questions"`` are right.
     verdict
         In a few words.
     details
@@ -65,13 +65,17 @@ class AnswerNumbers:
 
     Parameters
     ----------
-    configurations, pairs, pairs_robust, pairs_fragile, pairs_undecided
-        How many, the pairs being of labels.
+    configurations, required
+        How many, and in how many of them a robust conclusion must be established.
+    pairs, pairs_robust, pairs_fragile, pairs_undecided
+        How many pairs of labels.
+    controls, controls_robust, controls_fragile
+        How many comparisons of a label with a control.
     lowest, highest
         Least and greatest accuracy of a configuration, labels averaged, in per cent.
     typical, typical_low, typical_high
         Root mean square difference between two configurations, labels averaged, with its
-        interval, in points; noise taken off.
+        interval, in points; sampling noise removed.
     p
         Adjusted p value of "accuracy depends on the configuration".
     labels_typical, labels_typical_low, labels_typical_high
@@ -79,9 +83,12 @@ class AnswerNumbers:
     iq, iq_floor, known
         IQ(2) of two configurations, and of one configuration asked twice, in per cent, and over
         how many configurations: those whose noise is known.
+    iq_excess, iq_excess_low, iq_excess_high
+        The first less the second with its interval, in points.
     """
 
     configurations: int
+    required: int
     lowest: Figure
     highest: Figure
     typical: Figure
@@ -95,6 +102,12 @@ class AnswerNumbers:
     pairs_robust: int
     pairs_fragile: int
     pairs_undecided: int
+    controls: int
+    controls_robust: int
+    controls_fragile: int
     iq: Figure
     iq_floor: Figure
     known: int
+    iq_excess: Figure
+    iq_excess_low: Figure
+    iq_excess_high: Figure

@@ -57,13 +57,13 @@ def _task_format(conclusions: Sequence[Conclusion], factors: Sequence[str]) -> C
     ]
     if not about:
         return Claimed(statement, "not checkable", "no other factor is varied")
-    worse = [c for c in about if c.verdict == "shown" and c.rival == TASK_FORMAT]
+    worse = [c for c in about if c.verdict == "established" and c.rival == TASK_FORMAT]
     if worse:
         return Claimed(statement, "contradicted", worse[0].statement)
-    if all(c.verdict == "shown" for c in about):
+    if all(c.verdict == "established" for c in about):
         return Claimed(statement, "confirmed", "it moves accuracy more than every other factor")
-    open_ = next(c for c in about if c.verdict != "shown")
-    return Claimed(statement, "undecided", _not_shown(open_))
+    open_ = next(c for c in about if c.verdict != "established")
+    return Claimed(statement, "undecided", _not_established(open_))
 
 
 def _domain(conclusions: Sequence[Conclusion], name: str, domains: Sequence[str]) -> Claimed:
@@ -78,16 +78,16 @@ def _domain(conclusions: Sequence[Conclusion], name: str, domains: Sequence[str]
     if name not in domains or not about:
         return Claimed(statement, "not checkable", "the study has no such domain beside others")
     found = about[0]
-    if found.verdict != "shown":
-        return Claimed(statement, "undecided", _not_shown(found))
+    if found.verdict != "established":
+        return Claimed(statement, "undecided", _not_established(found))
     status: Literal["confirmed", "contradicted"] = (
         "confirmed" if found.subject == name else "contradicted"
     )
     return Claimed(statement, status, found.statement)
 
 
-def _not_shown(c: Conclusion) -> str:
-    return say("not shown that {statement}", statement=c.statement)
+def _not_established(c: Conclusion) -> str:
+    return say("not established that {statement}", statement=c.statement)
 
 
 def _extreme(about: Sequence[Conclusion], which: str) -> Claimed:
@@ -99,7 +99,7 @@ def _extreme(about: Sequence[Conclusion], which: str) -> Claimed:
         return Claimed(
             statement,
             "confirmed",
-            "another label is shown to take its place in some configurations",
+            "another label is established to take its place in some configurations",
         )
     if found.verdict == "robust":
         why = say("it is {label} in nearly all configurations", label=found.subject)

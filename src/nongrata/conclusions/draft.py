@@ -32,7 +32,7 @@ class Draft:
     Parameters
     ----------
     claim
-        What it is if its p value is small: ``"robust"`` or ``"shown"``.
+        What it is if its p value is small: ``"robust"`` or ``"established"``.
     p, p_fragile
         Unadjusted; ``nan`` where there is no such test.
     by_configuration
@@ -58,7 +58,7 @@ class Draft:
     high: Figure
     share: Figure
     held_out: Figure
-    claim: Literal["robust", "shown"]
+    claim: Literal["robust", "established"]
     p: float
     p_fragile: float = math.nan
     by_configuration: Floats | None = None
@@ -86,8 +86,8 @@ def concluded(drafts: Sequence[Draft], basis: Basis, alpha: float = ALPHA) -> li
 
     Every family has the same share of `alpha`, divided equally among its members; what a rejected
     hypothesis had passes on to the rest (Holm with weights). So the chance of any false
-    ``"robust"`` or ``"shown"`` in the whole set is at most `alpha`, and so is, apart from it, that
-    of any false ``"fragile"``. A conclusion that may not be ranked keeps its weight.
+    ``"robust"`` or ``"established"`` in the whole set is at most `alpha`, and so is, apart from
+    it, that of any false ``"fragile"``. A conclusion that may not be ranked keeps its weight.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _figure(value: float, reason: str) -> Figure:
 
 
 def _exceptions(d: Draft, verdict: Verdict) -> tuple[Except, ...]:
-    """Configurations that are not shown (robust), or are the other way (fragile)."""
+    """Configurations without it (robust), or are the other way (fragile)."""
     if verdict not in ("robust", "fragile") or d.by_configuration is None:
         return ()
     if d.p_here is None or d.p_opposite is None:
@@ -181,20 +181,20 @@ def _exceptions(d: Draft, verdict: Verdict) -> tuple[Except, ...]:
         zip(d.by_configuration.tolist(), d.p_here.tolist(), d.p_opposite.tolist(), strict=True)
     ):
         if K * q <= ALONE:
-            found.append(Except(d.names[c], value, "established"))
+            found.append(Except(d.names[c], value, "the other way, established"))
         elif value < 0 and verdict == "robust":
             found.append(Except(d.names[c], value, "the other way"))
         elif not p <= ALONE and verdict == "robust":
-            found.append(Except(d.names[c], value, "not shown"))
+            found.append(Except(d.names[c], value, "not established"))
     if verdict == "fragile" and not found:
         c = int(np.argmin(d.p_opposite))
-        found.append(Except(d.names[c], float(d.by_configuration[c]), "established"))
+        found.append(Except(d.names[c], float(d.by_configuration[c]), "the other way, established"))
     return tuple(found)
 
 
 def _lacking(d: Draft, p: float, level: float, basis: Basis) -> tuple[str, Figure]:
     """Why it is undecided, and how many questions would decide it."""
-    if d.claim == "shown" or d.p_here is None:
+    if d.claim == "established" or d.p_here is None:
         among: str = "no test is possible"
         if not math.isnan(p):
             among = say(
@@ -219,7 +219,7 @@ def _lacking(d: Draft, p: float, level: float, basis: Basis) -> tuple[str, Figur
     digits = 1 - math.floor(math.log10(needed))
     why = say(
         "the direction is the same in {same_way} of {configurations} configurations, but not "
-        "shown in {required} of them",
+        "established in {required} of them",
         **numbers,
     )
     return why, Figure(round(needed, digits))

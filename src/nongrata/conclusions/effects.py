@@ -1,6 +1,6 @@
 """Is anything different at all: labels, configurations, factors, the set of right questions.
 
-These are statements about all configurations together: shown, or undecided.
+These are statements about all configurations together: established, or undecided.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _effects(cells: Cells) -> list[Effect]:
         out.append(
             Effect(
                 CONFIGURATION,
-                "accuracy depends on the configuration, labels averaged",
+                "overall accuracy depends on the configuration",
                 deviations_test(a, C, all_together(K), df),
                 2 / (K - 1),
             )
@@ -80,7 +80,7 @@ def _effects(cells: Cells) -> list[Effect]:
                 out.append(
                     Effect(
                         factor,
-                        say("accuracy depends on {factor}, labels averaged", factor=factor),
+                        say("overall accuracy depends on {factor}", factor=factor),
                         deviations_test(a, C, settings, df),
                         _per_pair(settings),
                     )
@@ -177,7 +177,7 @@ def _plain(
         high=size[2],
         share=Figure.undefined(NO_DIRECTION),
         held_out=Figure.undefined(NO_DIRECTION),
-        claim="shown",
+        claim="established",
         p=p,
         configurations=len(cells.configurations),
         names=cells.configuration_names,

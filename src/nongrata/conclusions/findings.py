@@ -12,13 +12,14 @@ from nongrata.analysis.cube import read_cube
 from nongrata.analysis.model_data import ModelData, Resampling, each_model
 from nongrata.analysis.one_blas_thread import one_blas_thread
 from nongrata.analysis.selection import Selection
-from nongrata.conclusions.answer import answer, nothing_shown
+from nongrata.conclusions.answer import answer
 from nongrata.conclusions.answer_numbers import answer_numbers
 from nongrata.conclusions.between_models import Summary, between_models, summary_of
 from nongrata.conclusions.cells import Cells, cells_of
 from nongrata.conclusions.claims import claims
 from nongrata.conclusions.draft import Basis, Draft, concluded
 from nongrata.conclusions.effects import effect_drafts
+from nongrata.conclusions.headline import headline
 from nongrata.conclusions.labels import control_drafts, label_drafts
 from nongrata.conclusions.model import (
     FAMILIES,
@@ -107,7 +108,7 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
     numbers = answer_numbers(found, tallies, cells, sets)
     kept = tuple(c for c in found if c.family != "pairs" or c.decided)
     answers = answer(found, numbers, rankable) if found else ()
-    remarks = _remarks(found, cells, chosen)
+    remarks = _left_out(cells, chosen)
     part = ModelFindings(
         model=data.model,
         rankable=rankable,
@@ -116,6 +117,7 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
         questions=units.questions,
         clusters=len(units),
         design_effect=_design_effect(cells),
+        headline=headline(found, numbers, rankable) if found else _nothing(cells, chosen),
         answer=(*(part.sentence for part in answers), *remarks),
         answers=answers,
         remarks=remarks,
@@ -128,15 +130,12 @@ def findings_of(data: ModelData, rankable: bool) -> tuple[ModelFindings, Summary
     return part, summary_of(cells, sets, rankable)
 
 
-def _remarks(found: list[Conclusion], cells: Cells, chosen: Selection) -> tuple[str, ...]:
-    """What must be known beside the answer."""
-    left_out = _left_out(cells, chosen)
-    if found:
-        return (*nothing_shown(found), *left_out)
+def _nothing(cells: Cells, chosen: Selection) -> str:
+    """Why there is no conclusion."""
     why = "no label has answers"
     if len(cells.personas) and len(chosen.configurations) > len(cells.configurations):
         why = "no question was answered under all labels in any configuration"
-    return (say("Nothing can be concluded: {why}.", why=say(why)), *left_out)
+    return say("Nothing can be concluded: {why}.", why=say(why))
 
 
 def _left_out(cells: Cells, chosen: Selection) -> tuple[str, ...]:

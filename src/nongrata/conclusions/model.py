@@ -13,7 +13,7 @@ from nongrata.stats.figure import Figure
 if TYPE_CHECKING:
     import polars as pl
 
-Verdict = Literal["robust", "fragile", "undecided", "not rankable", "shown"]
+Verdict = Literal["robust", "fragile", "undecided", "not rankable", "established"]
 Family = Literal["controls", "pairs", "extremes", "orders", "effects", "models"]
 Metric = Literal[
     "accuracy",
@@ -31,12 +31,12 @@ FAMILIES: dict[Family, str] = {
 """Families of conclusions, in the order in which they are shown."""
 
 ALPHA = 0.05
-"""Chance that any robust or shown conclusion of one model is false (two-sided)."""
+"""Chance that any robust or established conclusion of one model is false (two-sided)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Except:
-    """A configuration in which a conclusion does not hold, or is not shown.
+    """A configuration in which a conclusion does not hold, or is not established.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ class Except:
     estimate
         The difference there in the conclusion's direction: below 0 it is the other way.
     what
-        ``"the other way"``: its own direction is the opposite one; ``"established"``: and that is
-        shown with every configuration taken into account; ``"not shown"``: the same direction,
-        but one-sided p > .025 there.
+        ``"the other way"``: its own direction is the opposite one; ``"the other way,
+        established"``: and that with every configuration taken into account; ``"not
+        established"``: the same direction, but one-sided p > .025 there.
     """
 
     configuration: str
     estimate: float
-    what: Literal["the other way", "established", "not shown"]
+    what: Literal["the other way", "the other way, established", "not established"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Conclusion:
     configurations
         How many it is judged over.
     required
-        In how many of them a robust conclusion must be shown; 0 where it has no direction.
+        In how many of them a robust conclusion must be established; 0 where it has no direction.
     same_way
         In how many of them its own direction is the conclusion's.
     share
@@ -88,15 +88,17 @@ class Conclusion:
         The same where the direction comes from one half of the questions and the share from
         the other, averaged over random halves.
     verdict
-        ``"robust"``: shown in at least 90% of the configurations; ``"fragile"``: shown to be one
-        way in some and the other way in others; ``"shown"``: a statement about all configurations
-        together, without a direction in each, is shown; ``"undecided"``; ``"not rankable"``.
+        ``"robust"``: established in at least 90% of the configurations; ``"fragile"``: established
+        one way in some and the other way in others; ``"established"``: a statement about all
+        configurations together, without a direction in each; ``"undecided"``;
+        ``"not rankable"``.
     p
-        P value of "robust" or "shown", adjusted for all conclusions of the model.
+        P value of "robust" or "established", adjusted for all conclusions of the model.
     p_fragile
         P value of "fragile", adjusted in the same way among themselves.
     exceptions
-        Configurations in which a robust conclusion is not shown, or that oppose a fragile one.
+        Configurations in which a robust conclusion is not established, or that oppose a fragile
+        one.
     because
         Why it is undecided, not rankable, or what else is to be known, as a clause.
     needed
@@ -132,13 +134,13 @@ class Conclusion:
     @property
     def decided(self) -> bool:
         """Whether there is a verdict that says something."""
-        return self.verdict in ("robust", "fragile", "shown")
+        return self.verdict in ("robust", "fragile", "established")
 
     @property
     def sentence(self) -> str:
         """The conclusion as one plain sentence."""
         tail = f": {self.because}" if self.because else ""
-        if self.verdict in ("robust", "shown"):
+        if self.verdict in ("robust", "established"):
             return f"{self.statement} ({self.verdict}){_without(self.exceptions)}"
         if self.verdict == "fragile":
             there = "; ".join(e.configuration for e in self.exceptions)
@@ -163,7 +165,7 @@ class Counts:
     total: int
     robust: int
     fragile: int
-    shown: int
+    established: int
     undecided: int
     not_rankable: int
 
@@ -173,10 +175,13 @@ class Counts:
 
         Examples
         --------
-        >>> Counts.of(["robust", "shown", "robust"]).robust
+        >>> Counts.of(["robust", "established", "robust"]).robust
         2
         """
-        words: tuple[Verdict, ...] = ("robust", "fragile", "shown", "undecided", "not rankable")
+        words: tuple[Verdict, ...] = (
+            *("robust", "fragile", "established"),
+            *("undecided", "not rankable"),
+        )
         return Counts(len(verdicts), *(verdicts.count(word) for word in words))
 
 
@@ -221,8 +226,11 @@ class ModelFindings:
         What the conclusions rest on.
     design_effect
         Variance of the mean accuracy over what it were without clusters and strata.
+    headline
+        The answer to the research question in one or two sentences: whether conclusions about
+        labels survive, and whether a ranking is defensible.
     answer
-        Three texts: accuracy, order of labels, set of right questions; then the remarks.
+        Three texts: order of labels, accuracy, which questions are right; then the remarks.
     answers
         The same three with their verdicts apart.
     remarks
@@ -246,6 +254,7 @@ class ModelFindings:
     questions: int
     clusters: int
     design_effect: Figure
+    headline: str
     answer: tuple[str, ...]
     answers: tuple[Answered, ...]
     remarks: tuple[str, ...]
@@ -271,7 +280,7 @@ class Findings(Result):
     between_models
         Conclusions about pairs of models; a family of tests of its own.
     alpha
-        Chance that any robust or shown conclusion about one model is false.
+        Chance that any robust or established conclusion about one model is false.
     """
 
     models: tuple[ModelFindings, ...]
@@ -287,7 +296,7 @@ class Findings(Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The answer to the research question, model by model."""
-        return tuple(f"{m.model}: {said}" for m in self.models for said in m.answer)
+        return tuple(f"{m.model}: {said}" for m in self.models for said in (m.headline, *m.answer))
 
     def of(self, model: str) -> ModelFindings:
         """The findings about one model."""
@@ -298,7 +307,7 @@ class Findings(Result):
         for m in self.models:
             counts = {
                 name: getattr(m.total, name)
-                for name in ("robust", "shown", "fragile", "undecided", "not_rankable")
+                for name in ("robust", "established", "fragile", "undecided", "not_rankable")
             }
             said = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n)
             parts.append(f"{m.model}: {said or 'nothing to conclude'}")

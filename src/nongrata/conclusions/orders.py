@@ -2,7 +2,7 @@
 
 A domain is compared with the mean of the other domains. Its accuracy is a conclusion in each
 configuration; the two measures of sensitivity are summaries over configurations, so that such an
-order is shown or undecided.
+order is established or undecided.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def compared(
         high=Figure(abs(value) + margin) if size_known else Figure.undefined(bad),
         share=Figure.undefined(bad or NO_DIRECTION),
         held_out=Figure.undefined(bad or NO_DIRECTION),
-        claim="shown",
+        claim="established",
         p=p,
         configurations=configurations,
         reason=bad,

@@ -7,6 +7,7 @@ from typing import Any
 from nongrata.report.document.blocks import Document
 from nongrata.report.document.pieces import Name
 from nongrata.report.sections.accuracy import accuracy_section
+from nongrata.report.sections.agreement import agreement_section
 from nongrata.report.sections.comparisons import comparisons_section
 from nongrata.report.sections.components import components_section
 from nongrata.report.sections.contrasts import contrasts_section
@@ -33,6 +34,7 @@ SECTIONS = (
     ranks_section,
     contrasts_section,
     question_sets_section,
+    agreement_section,
     components_section,
     task_format_section,
     temperature_section,

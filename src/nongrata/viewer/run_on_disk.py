@@ -129,10 +129,12 @@ class RunOnDisk:
 
     def verify(self) -> None:
         """Compare every shard with what was committed, which reads all of them."""
+        # as they are before they are read: what is repaired meanwhile is not damaged
+        stamps = {name: self._stamp(name) for name in files_in(self.folder / RESPONSES)}
         store = Store(self.folder)
         with self._lock:
             listed = {shard.name for shard in self._state.shards}
-            self._damage = tuple((item, self._stamp(item.name)) for item in store.damage)
+            self._damage = tuple((item, stamps.get(item.name, (0, 0))) for item in store.damage)
             self._adopted = tuple(s for s in store.shards.values() if s.name not in listed)
             if self._damage or self._adopted:
                 self._state = self._read(self._state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from types import MappingProxyType
 from typing import Any
 
 
@@ -46,15 +47,33 @@ class _Parser(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.stack = [Element("", {})]
 
+    CELLS = frozenset({"td", "th"})
+    ENDS = MappingProxyType(
+        {
+            "td": CELLS,
+            "th": CELLS,
+            "tr": CELLS | {"tr"},
+            "tbody": CELLS | {"tr"},
+            "/tbody": CELLS | {"tr"},
+        }
+    )
+    """What ends with the beginning (or the end) of an element, as HTML has it for tables."""
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._end_for(tag)
         made = Element(tag, {name: value or "" for name, value in attrs})
         self.stack[-1].children.append(made)
         if tag not in self.VOID:
             self.stack.append(made)
 
     def handle_endtag(self, tag: str) -> None:
+        self._end_for(f"/{tag}")
         assert self.stack[-1].tag == tag, f"</{tag}> ends <{self.stack[-1].tag}>"
         self.stack.pop()
+
+    def _end_for(self, tag: str) -> None:
+        while self.stack[-1].tag in self.ENDS.get(tag, ()):
+            self.stack.pop()
 
     def handle_data(self, data: str) -> None:
         for element in self.stack:

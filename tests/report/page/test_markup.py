@@ -76,6 +76,9 @@ def test_what_has_no_translation_is_marked_as_english() -> None:
 def test_a_name_that_could_turn_the_line_around_is_kept_apart() -> None:
     text = Text.of("{who} wins", who=Name("\u05d0\u05d1 1"))
     assert ENGLISH(text) == "<bdi>\u05d0\u05d1 1</bdi> wins"
+    assert ENGLISH(Name("x" * 40)) == f"<bdi>{'x' * 40}</bdi>"
+    assert ENGLISH("x" * 40) == f"<bdi>{'x' * 40}</bdi>"
+    assert ENGLISH(Name("a-person-with-graduate-level-education")).startswith("a-person")
 
 
 def test_a_verdict_says_its_word_and_its_kind() -> None:

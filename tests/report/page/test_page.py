@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from nongrata.report.document.blocks import Document
+from nongrata.report.document.blocks import Document, Table
 from nongrata.report.languages.language import Language, catalogue, language
+from nongrata.report.page.markup import PieceMarkup
 from nongrata.report.page.masthead import masthead
 from nongrata.report.page.page import SCRIPTS, render_page
 from nongrata.report.page.script_data import packed, script_json, unpacked
+from nongrata.report.page.table_markup import table_markup
 from nongrata.report.page.words import WORDS
 from nongrata.terminal import visible
 from report.page.parsed import Element, parsed, script_data
@@ -93,6 +95,19 @@ def test_a_table_says_what_heads_what(page: Element) -> None:
     assert page.one("div", id=help_).text == "nhow many"
     region = page.one("div", role="region", aria_labelledby="rows-caption")
     assert region.attributes["tabindex"] == "0"
+
+
+def test_a_row_says_what_it_is_about_unless_its_heading_does() -> None:
+    row = document().sections[0].blocks[3]
+    assert isinstance(row, Table)
+    assert row.rows[0].facets == {"persona": "a-cook"}
+    same, other = row.rows[0], replace(row.rows[0], facets={"persona": "b", "domain": "law"})
+    made = table_markup(replace(row, rows=(same, other)), PieceMarkup(ENGLISH))
+    html = f"<table>{made.bodies}</table>"
+    found = [e for e in parsed(html).all("tr") if e.attributes.get("class") != "group"]
+    assert "data-persona" not in found[0].attributes
+    assert found[1].attributes["data-persona"] == "b"
+    assert found[1].attributes["data-domain"] == "law"
 
 
 def test_why_a_number_is_undefined_stands_under_the_table(page: Element) -> None:

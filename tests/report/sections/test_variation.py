@@ -77,6 +77,9 @@ def test_noise_is_not_called_more_than_noise():
     assert "beyond chance (p .010)" in text(instability_section(Study(found)))
     row["p_equal_accuracy"]["value"] = 0.02
     assert "do differ" in text(instability_section(Study(found)))
+    row["p_equal_accuracy"] = {"value": None, "reason": "one question"}
+    said = text(instability_section(Study(found)))
+    assert "whether that is more than noise cannot be said: one question." in said
 
 
 def test_undefined_figures_are_said_in_words_and_left_out_of_charts():

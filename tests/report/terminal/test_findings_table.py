@@ -41,10 +41,10 @@ def test_it_keeps_to_the_width_and_explains_itself(ds, width):
     flat = " ".join(text.split())
     assert "Do conclusions survive a change of prompt and temperature?" in flat
     for said in (
-        "robust: shown in",
+        "robust: established in",
         "held out:",
         "it says nothing about people",
-        "undecided is no",
+        "undecided: the data cannot tell",
     ):
         assert said in flat
 
@@ -52,9 +52,11 @@ def test_it_keeps_to_the_width_and_explains_itself(ds, width):
 def test_the_answer_comes_first():
     found = findings(strong(), FEW)
     flat = " ".join(shown(found).split())
-    places = [flat.index(" ".join(said.split())) for said in found.models[0].answer]
+    part = found.models[0]
+    said = (part.headline, *part.answer)
+    places = [flat.index(" ".join(each.split())) for each in said]
     assert places == sorted(places)
-    assert places[-1] < flat.index("What is shown") < flat.index("How all conclusions came out")
+    assert places[-1] < flat.index("What is established") < flat.index("How all conclusions")
 
 
 def test_numbers_are_those_of_the_result():
@@ -86,13 +88,13 @@ def test_exceptions_are_named_and_cut():
     option = np.where(right, gold, (gold + 1) % ds["n_options"].to_numpy()).astype(np.int8)
     found = findings(ds.assign(option=(ds["option"].dims, option.reshape(1, 3, 4, 3, 1, -1))), FEW)
     flat = " ".join(shown(found, 120).split())
-    assert "the other way, shown in" in flat
+    assert "the other way, established in" in flat
     assert f"and {6 - EXCEPTIONS} more" in flat
 
 
-def test_nothing_shown_and_nothing_ranked_are_said():
+def test_nothing_established_and_nothing_ranked_are_said():
     text = " ".join(shown(findings(responses(accuracy=0.25, questions=30), FEW)).split())
-    assert "Nothing is shown" in text
+    assert "No conclusion is robust, fragile or established." in text
     assert "Not ranked: accuracy is not shown to be above chance" in text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_uppercase
 
-from nongrata.report.charts.rows import distinct, row_axis
+from nongrata.report.charts.rows import distinct, has_any, row_axis, size_of
 from nongrata.report.charts.theme import CATEGORIES
 from nongrata.report.document.blocks import Chart, Dataset, Field
 from nongrata.report.document.cursor import Cursor
@@ -77,12 +77,10 @@ def shares_chart(
     )  # fmt: skip
     zero = alt.Chart(alt.NamedData(data.name)).mark_rule(opacity=0.6).encode(x=alt.datum(0))
     layers = [bars, zero]
-    if ends:
+    if ends and has_any(data, "low"):
         whiskers = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
         layers.append(whiskers.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"))
-    chart = alt.layer(*layers).properties(
-        width="container", height={"step": 20}, autosize={"type": "fit-x", "contains": "padding"}
-    )
+    chart = alt.layer(*layers).properties(**size_of(data, 20))
     return Chart(
         id=name,
         title=Text.of("{model}: where the variance of single answers comes from",

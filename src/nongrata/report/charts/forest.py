@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nongrata.report.charts.rows import distinct, row_axis
+from nongrata.report.charts.rows import distinct, row_axis, size_of
 from nongrata.report.charts.theme import CATEGORIES
 from nongrata.report.document.blocks import Chart, Dataset, Facets, Field, Table
 from nongrata.report.document.cursor import Cursor
@@ -140,9 +140,7 @@ def forest_chart(
     if forest.reference is not None:
         line = alt.Chart(alt.NamedData(data.name)).mark_rule(opacity=0.5, strokeDash=[3, 3])
         layers.insert(0, line.encode(x=alt.datum(forest.reference)))
-    chart = alt.layer(*layers).properties(
-        width="container", height={"step": 22}, autosize={"type": "fit-x", "contains": "padding"}
-    )
+    chart = alt.layer(*layers).properties(**size_of(data, 22))
     spec = chart.to_dict(validate=False)
     if forest.by:
         spec["params"] = [{"name": forest.by, "value": ""}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nongrata.report.charts.rows import by_kind, distinct, row_axis
+from nongrata.report.charts.rows import by_kind, distinct, has_any, row_axis, size_of
 from nongrata.report.charts.theme import CATEGORIES
 from nongrata.report.document.blocks import Chart, Dataset, Field
 from nongrata.report.document.cursor import Cursor
@@ -66,11 +66,9 @@ def held_out_chart(
     )
     chart = alt.layer(
         zero.encode(x=alt.datum(0)),
-        reach.encode(x="low:Q", x2="high:Q"),
+        *([reach.encode(x="low:Q", x2="high:Q")] if has_any(data, "low") else []),
         *(_points(base, x, place) for place in range(len(_KINDS))),
-    ).properties(
-        width="container", height={"step": 34}, autosize={"type": "fit-x", "contains": "padding"}
-    )
+    ).properties(**size_of(data, 34))
     return Chart(
         id=name,
         title=Text.of("{model}: choices in sample and held out", model=Name(model)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nongrata.report.charts.rows import by_kind, distinct, row_axis
+from nongrata.report.charts.rows import by_kind, distinct, has_any, row_axis, size_of
 from nongrata.report.charts.theme import CATEGORIES
 from nongrata.report.document.blocks import Chart, Dataset, Field
 from nongrata.report.document.cursor import Cursor
@@ -94,7 +94,7 @@ def ia_chart(
     bars = base.mark_bar(color=CATEGORIES[5], opacity=0.45, height=10, yOffset=_UP).encode(
         x=alt.X("ia:Q", title="points")
     )
-    zero = base.mark_rule(opacity=0.5).encode(x=alt.datum(0), y=alt.Y(), tooltip=alt.Tooltip())
+    zero = alt.Chart(alt.NamedData(data.name)).mark_rule(opacity=0.5).encode(x=alt.datum(0))
     reach = (
         base.transform_filter("isValid(datum.low)")
         .mark_rule(color=CATEGORIES[6], strokeWidth=2, yOffset=_DOWN)
@@ -102,8 +102,8 @@ def ia_chart(
     )
     there = [kind for kind in _KINDS if any(v is not None for v in data.fields[kind[0]].values)]
     marks = [_marks(base, there, place) for place in range(len(there))]
-    chart = alt.layer(bars, zero, reach, *marks).properties(
-        width="container", height={"step": 46}, autosize={"type": "fit-x", "contains": "padding"}
+    chart = alt.layer(bars, zero, *([reach] if has_any(data, "low") else []), *marks).properties(
+        **size_of(data, 46)
     )
     spec = chart.to_dict(validate=False)
     return Chart(

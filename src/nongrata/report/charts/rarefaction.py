@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from nongrata.report.charts.rows import has_any
 from nongrata.report.charts.series import series_looks
 from nongrata.report.charts.theme import CATEGORIES
 from nongrata.report.document.blocks import Chart, Dataset, Field, Table
@@ -66,7 +67,11 @@ def rarefaction_chart(
     lines, points = series_looks(series + floor, muted_last=floor)
     parts = alt.Chart(alt.NamedData(data[1].name)).encode(x=x)
     layers = [
-        band.encode(y=alt.Y("low:Q", title="IQ(m), %"), y2="high:Q"),
+        *(
+            [band.encode(y=alt.Y("low:Q", title="IQ(m), %"), y2="high:Q")]
+            if has_any(data[0], "low")
+            else []
+        ),
         whole.mark_line(strokeWidth=2).encode(y=y, **lines),
         whole.mark_point(opacity=1, filled=True).encode(
             y=y,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from nongrata.report.document.blocks import Dataset
 from nongrata.report.document.pieces import Name, Piece, Text
 from nongrata.terminal import visible
 
@@ -49,6 +50,46 @@ def row_axis(field: str = "row", order: str = "order") -> Any:
         title=None,
         axis=alt.Axis(labelLimit=LABEL_WIDTH, labelPadding=8, ticks=False, domain=False),
     )
+
+
+def size_of(data: Dataset, step: int, order: str = "order") -> dict[str, Any]:
+    """Width and height of a chart with a row for each name.
+
+    The height is a number, for Vega-Lite warns of a step where the width is the container's.
+
+    Parameters
+    ----------
+    data
+        The rows; `order` is the field that orders them.
+    step
+        Pixels that a row takes.
+    order
+        Name of that field.
+
+    Examples
+    --------
+    >>> from nongrata.report.document.blocks import Field
+    >>> size_of(Dataset("d", {"order": Field.names([0, 1, 1])}), 20)["height"]
+    40
+    """
+    rows = len(set(data.fields[order].values))
+    return {
+        "width": "container",
+        "height": step * max(rows, 1),
+        "autosize": {"type": "fit-x", "contains": "padding"},
+    }
+
+
+def has_any(data: Dataset, field: str) -> bool:
+    """Whether a field has any number: a layer without one leaves its scale without an extent.
+
+    Examples
+    --------
+    >>> from nongrata.report.document.blocks import Field
+    >>> has_any(Dataset("d", {"low": Field.names([None, None])}), "low")
+    False
+    """
+    return any(value is not None for value in data.fields[field].values)
 
 
 def by_kind(colors: list[str], shapes: list[str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nongrata.report.charts.rows import distinct, row_axis
+from nongrata.report.charts.rows import distinct, has_any, row_axis, size_of
 from nongrata.report.charts.theme import CATEGORIES, MUTED
 from nongrata.report.document.blocks import Chart, Dataset, Field
 from nongrata.report.document.cursor import Cursor
@@ -88,16 +88,15 @@ def apart_chart(effects: Sequence[Cursor], factor: str, model: str, name: str) -
             alt.Tooltip("high:Q", title="95% interval, to", format="+.2f"),
         ],
     )
+    bars = reach.mark_rule(color=CATEGORIES[0], strokeWidth=2, yOffset=-5).encode(
+        x="low:Q", x2="high:Q"
+    )
     chart = alt.layer(
         zero.encode(x=alt.datum(0)),
         ticks,
-        reach.mark_rule(color=CATEGORIES[0], strokeWidth=2, yOffset=-5).encode(
-            x="low:Q", x2="high:Q"
-        ),
+        *([bars] if has_any(whole, "low") else []),
         points,
-    ).properties(
-        width="container", height={"step": 44}, autosize={"type": "fit-x", "contains": "padding"}
-    )
+    ).properties(**size_of(whole, 44))
     return Chart(
         id=name,
         title=Text.of("{model}: {factor} taken apart", model=Name(model), factor=Name(factor)),

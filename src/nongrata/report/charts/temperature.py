@@ -69,10 +69,12 @@ def curves_chart(
         exact.transform_filter("isValid(datum.low) && isValid(datum.high)")
         .mark_area(opacity=0.6 / max(len(curves), 3), color=CATEGORIES[0])
         .encode(y=_y("low"), y2="high:Q", detail="series:N"),
-        labels.transform_filter("persona !== '' && datum.persona === persona")
-        .mark_line(color=MUTED, strokeWidth=3, opacity=0.8)
-        .encode(
-            detail="series:N",
+        # seen when picked; filtered out they would leave a scale without an extent
+        labels.mark_line(color=MUTED, strokeWidth=3).encode(
+            opacity=alt.condition(
+                "persona !== '' && datum.persona === persona", alt.value(0.8), alt.value(0)
+            ),
+            detail=["series:N", "persona:N"],
             tooltip=[
                 alt.Tooltip("persona:N", title="label"),
                 alt.Tooltip("series:N", title="setting"),

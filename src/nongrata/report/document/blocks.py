@@ -25,7 +25,8 @@ class Paragraph:
     text
         What it says.
     tone
-        ``"plain"``; ``"lead"``, the answer; ``"note"``, small print; ``"warning"``.
+        ``"plain"``; ``"answer"``, the whole answer, large; ``"lead"``, a part of it;
+        ``"note"``, small print; ``"warning"``.
     heading
         What it is about, above it; None where the text says so itself.
     verdict
@@ -33,7 +34,7 @@ class Paragraph:
     """
 
     text: Text
-    tone: Literal["plain", "lead", "note", "warning"] = "plain"
+    tone: Literal["plain", "answer", "lead", "note", "warning"] = "plain"
     facets: Facets = field(default_factory=dict)
     heading: Text | None = None
     verdict: Verdict | None = None

@@ -138,7 +138,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict of a conclusion: robust, fragile, shown, undecided, not rankable."""
+    """The verdict of a conclusion: robust, fragile, established, undecided, not rankable."""
 
     word: str
 

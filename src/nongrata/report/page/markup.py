@@ -21,6 +21,7 @@ from nongrata.terminal import visible
 
 _SPACE = "\u00a0"
 _WORD = re.compile(r"[A-Za-z]{2}")
+_LONG = re.compile(r"[^\s-]{25}")
 _FIELD = re.compile(r"\{\w+\}")
 
 
@@ -68,19 +69,25 @@ class InRow:
 
 def _written(text: str) -> str:
     """Text as HTML: a sentence of the results may hold whatever a name holds, too."""
-    return str(escape(visible(text, one_line=True)))
+    shown = visible(text, one_line=True)
+    return _apart(shown) if _LONG.search(shown) else str(escape(shown))
 
 
 def _name(text: str) -> str:
-    r"""A name, kept apart from what stands around it where it could change its direction.
+    r"""A name, kept apart where it could turn a line around, or be too long for one.
 
     Examples
     --------
     >>> _name("a cook"), _name("\u05d0")
     ('a cook', '<bdi>\u05d0</bdi>')
     """
-    shown = _written(text)
-    return shown if shown.isascii() else f"<bdi>{shown}</bdi>"
+    shown = visible(text, one_line=True)
+    return str(escape(shown)) if shown.isascii() and not _LONG.search(shown) else _apart(shown)
+
+
+def _apart(shown: str) -> str:
+    # the style sheet lets a line break anywhere in it
+    return f"<bdi>{escape(shown)}</bdi>"
 
 
 def _letters(place: int) -> str:

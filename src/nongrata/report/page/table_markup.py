@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from nongrata.report.document.blocks import Column, Facets, Row, Table
+from nongrata.report.document.pieces import Name
 from nongrata.report.page.markup import InRow, PieceMarkup, Reasons
 from nongrata.report.page.table_paths import Places, TablePaths, table_paths
 from nongrata.terminal import visible
@@ -70,7 +71,7 @@ def facet_attributes(facets: Facets) -> Markup:
 
 def _bodies(table: Table, piece: PieceMarkup, reasons: Reasons, paths: TablePaths) -> Iterator[str]:
     # most cells are numbers, so the others are marked
-    kinds = ["" if column.kind in _NUMBERS else ' class="t"' for column in table.columns]
+    kinds = ["" if column.kind in _NUMBERS else " class=t" for column in table.columns]
     open_ = False
     for place, row in enumerate(table.rows):
         if row.group is not None or not open_:
@@ -107,11 +108,18 @@ def _at(places: Places | None, known: Places = ()) -> str | None:
 
 
 def _row(row: Row, at: str | None, kinds: list[str], cells: list[str]) -> str:
-    others = "".join(
-        f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds[1:], cells[1:], strict=True)
-    )
-    head = f'<th scope="row">{cells[0]}</th>'
-    return f"<tr{facet_attributes(row.facets)}{at or ''}>{head}{others}</tr>"
+    # cells and rows end where the next one begins: HTML asks for no end tags there
+    others = "".join(f"<td{kind}>{cell}" for kind, cell in zip(kinds[1:], cells[1:], strict=True))
+    facets = facet_attributes(_told_by_attributes(row))
+    return f'<tr{facets}{at or ""}><th scope="row">{cells[0]}{others}'
+
+
+def _told_by_attributes(row: Row) -> Facets:
+    """Facets of a row, without the label that its heading names: there are many such rows."""
+    heading = row.cells[0]
+    if isinstance(heading, Name) and row.facets.get("persona") == heading.text:
+        return {facet: value for facet, value in row.facets.items() if facet != "persona"}
+    return row.facets
 
 
 def helped(columns: tuple[Column, ...]) -> list[Column]:

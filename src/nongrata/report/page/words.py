@@ -4,7 +4,7 @@ from __future__ import annotations
 
 WORDS = (
     "all",
-    "none",
+    "nothing",
     "{hidden} of {all} blocks are hidden by the filter",
     "all {all} blocks are shown",
     "Shown here: {choice}.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from nongrata.report.document.blocks import Column, Facets, Row, Table
 from nongrata.report.document.cursor import Cursor
@@ -21,52 +22,70 @@ HEADINGS = {
 """Families, in the order in which they stand: labels first, since the answer above has the rest."""
 COUNTED = {
     "robust": "{n} robust",
-    "shown": "{n} shown",
+    "established": "{n} established",
     "fragile": "{n} fragile",
     "undecided": "{n} undecided",
     "not_rankable": "{n} not rankable",
 }
-DECIDED = ("robust", "fragile", "shown")
+OPEN = {
+    "extremes": "best and worst label ({n})",
+    "controls": "label against control ({n})",
+    "pairs": "label against label ({n})",
+    "effects": "what makes a difference ({n})",
+    "orders": "factors and domains ({n})",
+}
+DECIDED = ("robust", "fragile", "established")
 FIRST = {"effects": 7, "extremes": 2, "controls": 2, "pairs": 2, "orders": 2}
 """How many conclusions of each family stand on the first screen."""
 NAMED = 4
 """Exceptions to one conclusion that are named."""
 LEGEND = {
-    "robust": "{verdict}: shown, in the same direction, in at least 90% of the configurations.",
-    "fragile": "{verdict}: shown to be one way in some configurations and the other way in others.",
-    "shown": "{verdict}: a statement about all configurations together is shown.",
-    "undecided": "{verdict}: none of these is shown. That is no finding, and no proof of equality.",
-    "not rankable": "{verdict}: accuracy is not shown to be above guessing, so nothing is ranked.",
+    "robust": "{verdict}: established in at least {required} of {configurations} configurations, "
+    "same direction",
+    "fragile": "{verdict}: established one way in some and the other way in others",
+    "established": "{verdict}: about all configurations together",
+    "undecided": "{verdict}: the data cannot tell, which is not “no difference”",
+    "not rankable": "{verdict}: accuracy is not shown to be above guessing",
 }
+UNITS = {
+    ("best", "points"): "points ahead of the next",
+    ("worst", "points"): "points behind the next",
+    ("effects", "per cent"): "points over repetition",
+    ("orders", "points^2"): "points² more",
+    ("orders", "per cent"): "points more over repetition",
+    ("models", "points^2"): "points² more",
+    ("models", "per cent"): "points more over repetition",
+}
+"""Units that say what a difference is one of; it is in points where there is none."""
 _STATEMENT = Column("conclusion", Text("conclusion"), kind="text")
 _SIZE = Column(
     "size",
-    Text("size"),
+    Text("difference"),
     kind="estimate",
     help=Text(
         "Mean difference over configurations with its own 95% interval, not adjusted for how many "
         "conclusions there are; for what makes a "
         "difference, the root mean square difference between two labels, levels or configurations, "
-        "noise taken off; for the best and worst label the lead over the next one, which has no "
-        "interval, since the data choose the label."
+        "sampling noise removed; for the best and worst label the lead over the next one, which "
+        "has no interval, since the data choose the label."
     ),
 )
 _AGREE = Column(
     "agree",
-    Text("configurations that agree"),
+    Text("same direction in"),
     kind="text",
     help=Text("In how many configurations the difference points the conclusion's way."),
 )
 _VERDICT = Column("verdict", Text("verdict"), kind="verdict")
 
 
-def first_table(part: Cursor, identity: str, caption: Text, facets: Facets) -> Table:
-    """The conclusions that matter most, family by family, with what all the others came to.
+def first_table(part: Cursor, identity: str, caption: Text, facets: Facets) -> Table | None:
+    """The conclusions that matter most of each family in which any is decided; None without any.
 
     Parameters
     ----------
     part
-        The findings about one model, or those between models: `conclusions`, `tallies`.
+        The findings about one model: `conclusions`, `tallies`.
     identity
         Id of the table.
     caption
@@ -74,12 +93,14 @@ def first_table(part: Cursor, identity: str, caption: Text, facets: Facets) -> T
     facets
         What it is about.
     """
+    rows = tuple(_first_rows(part))
+    if not rows:
+        return None
     return Table(
         id=identity,
         caption=caption,
         columns=(_STATEMENT, _VERDICT, _SIZE, _AGREE),
-        rows=tuple(_first_rows(part)),
-        notes=tuple(legend(part["total"])),
+        rows=rows,
         facets=facets,
     )
 
@@ -94,26 +115,56 @@ def models_table(conclusions: Sequence[Cursor], identity: str, caption: Text) ->
     )
 
 
-def legend(total: Cursor) -> Iterator[Text]:
-    """What the verdicts mean, a line each: the two that everybody asks for, and those there are."""
-    for word, template in LEGEND.items():
-        if word in ("robust", "fragile") or total[word.replace(" ", "_")].value:
-            yield Text.of(template, verdict=Verdict(word))
+def legend(part: Cursor) -> Text:
+    """What the verdicts mean: the two that everybody asks for, and those there are."""
+    numbers = part["numbers"]
+    found = [
+        Text.of(
+            template,
+            verdict=Verdict(word),
+            required=Number.count(numbers["required"]),
+            configurations=Number.count(numbers["configurations"]),
+        )
+        for word, template in LEGEND.items()
+        if word in ("robust", "fragile") or part["total"][word.replace(" ", "_")].value
+    ]
+    return one_after_another(found)
+
+
+def one_after_another(texts: Sequence[Text]) -> Text:
+    """Several texts as one."""
+    if len(texts) == 1:
+        return texts[0]
+    return Text.of("{first}; {rest}", first=texts[0], rest=one_after_another(texts[1:]))
 
 
 def _first_rows(part: Cursor) -> Iterator[Row]:
     for family, title in HEADINGS.items():
         tally = part["tallies"].where(family=family)
-        if not tally:
-            continue
-        found = part["conclusions"].all(family=family)
-        heading = Text.of("{heading} {counts}", heading=Text(title), counts=counted(tally))
-        listed = found if family == "effects" else [c for c in found if decided(c)]
-        chosen = picked(listed, FIRST[family])
+        found = [c for c in part["conclusions"].all(family=family) if decided(c)]
+        chosen = picked(found, FIRST[family])
+        template = "{heading} {counts}"
+        if len(chosen) < len(found):
+            template = "{heading} {counts}; the largest of each"
         for i, c in enumerate(chosen):
+            heading = Text.of(template, heading=Text(title), counts=counted(tally))
             yield _row(c, None if i else heading)
-        if not chosen:
-            yield _none_decided(tally, heading)
+
+
+def open_families(part: Cursor) -> Iterator[Text]:
+    """The families in which nothing is decided, a line for each reason."""
+    tallies = [t for family in HEADINGS if (t := part["tallies"].where(family=family))]
+    for word in ("undecided", "not rankable"):
+        key = word.replace(" ", "_")
+        families = [
+            Text.of(OPEN[tally["family"].text], n=Number.count(tally[key]))
+            for tally in tallies
+            if tally[key].value and not any(tally[name].value for name in DECIDED)
+        ]
+        if families:
+            yield Text.of(
+                "{verdict}: {families}", verdict=Verdict(word), families=Names(tuple(families))
+            )
 
 
 def counted(counts: Cursor) -> Names:
@@ -163,24 +214,18 @@ def _row(c: Cursor, group: Text | None = None) -> Row:
     )
 
 
-def _none_decided(tally: Cursor, heading: Text) -> Row:
-    """One row for a family of which nothing is decided."""
-    barred = tally["not_rankable"].value == tally["total"].value
-    statement = Text.of(
-        "none of {n} statements may be ranked" if barred else "none of {n} statements is shown",
-        n=Number.count(tally["total"]),
-    )
-    verdict = Verdict("not rankable" if barred else "undecided")
-    return Row(cells=(statement, verdict, None, None), group=heading)
-
-
 def estimate(c: Cursor) -> Estimate:
-    """The size of a conclusion with its interval and unit."""
+    """The size of a conclusion with its interval, and in its unit what it is a difference of."""
     if c["typical"].number is not None:
-        return Estimate.of(c, "typical", low="typical_low", high="typical_high", unit="points")
-    unit = {"points": "points", "points^2": "points²", "per cent": "%"}[c["unit"].text]
-    directed = unit == "points" and c["family"].text != "extremes"
-    return Estimate.of(c, style="signed" if directed else "number", unit=unit)
+        low, high = "typical_low", "typical_high"
+        return Estimate.of(c, "typical", low=low, high=high, unit="points typically")
+    family, unit = c["family"].text, c["unit"].text
+    about = family
+    if family == "extremes":
+        about = "worst" if "least accurately" in c["statement"].text else "best"
+    directed = unit == "points" and family != "extremes"
+    style: Literal["signed", "number"] = "signed" if directed else "number"
+    return Estimate.of(c, style=style, unit=UNITS.get((about, unit), "points"))
 
 
 def agreeing(c: Cursor) -> Piece:
@@ -237,8 +282,8 @@ def all_table(part: Cursor, identity: str, caption: Text, facets: Facets) -> Tab
                 Text("exceptions"),
                 kind="text",
                 help=Text(
-                    "Configurations in which a robust conclusion is not shown by itself, or which "
-                    "oppose a fragile one."
+                    "Configurations in which a robust conclusion is not established by itself, or "
+                    "which oppose a fragile one."
                 ),
             ),
         ),
@@ -256,12 +301,12 @@ def exceptions(c: Cursor) -> Piece | None:
     names = Names(tuple(Name(e["configuration"].text) for e in found)[:NAMED])
     fragile = c["verdict"].text == "fragile"
     if len(found) <= NAMED:
-        template = "the other way in {names}" if fragile else "not shown in {names}"
+        template = "the other way in {names}" if fragile else "not established in {names}"
         return Text.of(template, names=names)
     template = (
         "the other way in {n} configurations, among them {names}"
         if fragile
-        else "not shown in {n} configurations, among them {names}"
+        else "not established in {n} configurations, among them {names}"
     )
     return Text.of(template, n=Number.count(found), names=names)
 

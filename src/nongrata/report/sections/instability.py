@@ -8,6 +8,7 @@ from nongrata.report.charts.instability import drawn, ia_chart
 from nongrata.report.document.blocks import Block, Paragraph, Section
 from nongrata.report.document.cursor import Cursor
 from nongrata.report.document.pieces import Name, Number, Text
+from nongrata.report.document.said import text_of
 from nongrata.report.sections.figures import Tone, estimate, rests_on, why_not
 from nongrata.report.sections.instability_tables import (
     by_label_table,
@@ -65,6 +66,18 @@ def _lead(model: str, row: Cursor) -> Iterator[tuple[Text, Tone]]:
     """What the row over all configurations says, in two or three sentences."""
     numbers = (row["ia"].number, row["p_exchangeability"].number, row["p_equal_accuracy"].number)
     if any(number is None for number in numbers):
+        places = (row["ia"], row["p_exchangeability"], row["p_equal_accuracy"])
+        reason = next((place.reason for place in places if place.reason), "there is no answer")
+        yield (
+            Text.of(
+                "{model}: instability of accuracy (IA) is {ia}; whether that is more than noise "
+                "cannot be said: {reason}.",
+                model=Name(model),
+                ia=Number.of(row["ia"], 2, unit="points"),
+                reason=text_of(reason),
+            ),
+            "lead",
+        )
         return
     yield (
         Text.of(

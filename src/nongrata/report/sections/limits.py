@@ -85,7 +85,7 @@ def _of_study(study: Study) -> Iterator[Text]:
         )
     yield Text.of(
         "Undecided is not equal: a difference that is not shown may still be there. What is called "
-        "robust or shown about a model is false anywhere with a chance of at most {alpha}.",
+        "robust or established about a model is false anywhere with a chance of at most {alpha}.",
         alpha=Number.of(top["findings"]["alpha"], 2),
     )
 

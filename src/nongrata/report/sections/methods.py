@@ -144,7 +144,7 @@ def _verdicts(study: Study) -> Text:
         "Statements without a direction (does accuracy depend on the configuration) are tested by "
         "clustered sums of squares with Satterthwaite's approximation. All p values of a model are "
         "adjusted together by Holm's (1979) procedure with weights, so that the chance that "
-        "anything called robust or shown is false is at most {alpha}.",
+        "anything called robust or established is false is at most {alpha}.",
         alpha=Number.of(study.top["findings"]["alpha"], 2),
     )
 

@@ -17,7 +17,7 @@ from nongrata.report.document.blocks import (
     Table,
 )
 from nongrata.report.document.cursor import Cursor
-from nongrata.report.document.pieces import Estimate, Name, Names, Number, Text, Verdict
+from nongrata.report.document.pieces import Estimate, Name, Names, Number, Piece, Text, Verdict
 from nongrata.report.document.said import text_of
 from nongrata.report.sections.conclusion_tables import (
     all_table,
@@ -25,7 +25,9 @@ from nongrata.report.sections.conclusion_tables import (
     decided,
     exceptions,
     first_table,
+    legend,
     models_table,
+    open_families,
     open_table,
     picked,
 )
@@ -34,6 +36,8 @@ from nongrata.report.sections.study import Study
 
 EXCEPTIONS = 6
 """Conclusions whose exceptions are named under the table."""
+LABELS_NAMED = 4
+"""Labels that are named."""
 MODEL_PAIRS = 6
 """Conclusions about pairs of models on the first screen."""
 PEOPLE = "Labels are words in prompts: their accuracy says nothing about people."
@@ -47,7 +51,7 @@ def summary_section(study: Study) -> Section:
     study
         The results.
     """
-    blocks: list[Block] = [_set_up(study)]
+    blocks: list[Block] = [*_answers(study), _set_up(study)]
     if len(study.models) > 1:
         blocks.append(_overview(study))
     for model in study.models:
@@ -58,7 +62,7 @@ def summary_section(study: Study) -> Section:
     return Section(
         id="summary",
         title=Text("Do conclusions about personas survive a change of prompt?"),
-        question=Text("What is robust in this study, and what is not?"),
+        question=Text(""),
         blocks=tuple(blocks),
     )
 
@@ -72,41 +76,87 @@ def _models_compared(conclusions: list[Cursor]) -> Iterator[Block]:
         yield replace(table, folded=True)
 
 
+def _answers(study: Study) -> Iterator[Paragraph]:
+    """The answer to the question of the title, in one or two sentences for each model."""
+    for model in study.models:
+        part = study.of("findings", model)
+        said = sentence(part["headline"].value, part["numbers"])
+        if len(study.models) > 1:
+            said = Text.of("{model}: {said}", model=Name(model), said=said)
+        yield Paragraph(said, "answer", {"model": model})
+
+
 def _set_up(study: Study) -> Paragraph:
     """What was asked, in how many ways; what a label is."""
     top = study.top
     many = len(study.models) > 1
-    values = {
-        "models": Number.count(top["models"]),
-        "questions": Number.count(top["questions"]),
-        "configurations": Number.count(top["configurations"]),
-    }
     if study.results["configurations"] > 1:
         template = (
-            "{models} models answered {questions} questions under {labels} in {configurations} "
-            "configurations, ways of asking that combine {factors}. {people}"
+            "{models} models, {questions} questions; {labels}; {configurations} configurations "
+            "(ways of asking): {factors}. {people}"
             if many
-            else "{model} answered {questions} questions under {labels} in {configurations} "
-            "configurations, ways of asking that combine {factors}. {people}"
+            else "{model}, {questions} questions; {labels}; {configurations} configurations (ways "
+            "of asking): {factors}. {people}"
         )
     else:
         template = (
-            "{models} models answered {questions} questions under {labels} in one way of asking: "
-            "nothing was varied. {people}"
+            "{models} models, {questions} questions; {labels}; one way of asking. {people}"
             if many
-            else "{model} answered {questions} questions under {labels} in one way of asking: "
-            "nothing was varied. {people}"
+            else "{model}, {questions} questions; {labels}; one way of asking. {people}"
         )
     return Paragraph(
         Text.of(
             template,
+            models=Number.count(top["models"]),
             model=Name(study.models[0]),
-            labels=labels_and_controls(study),
-            factors=Names(tuple(Name(factor) for factor in study.factors)),
+            questions=Number.count(top["questions"]),
+            labels=_named_labels(study),
+            configurations=Number.count(top["configurations"]),
+            factors=_crossed(study),
             people=Text(PEOPLE),
-            **values,
-        )
+        ),
+        "note",
     )
+
+
+def _crossed(study: Study) -> Piece:
+    """Every factor with its number of levels."""
+    known = study.top["provenance"]["factors"]
+    factors = [
+        Text.of("{factor} ({n})", factor=Name(name), n=Number.count(levels))
+        if (levels := known.where(name=name)["levels"])
+        else Text.of("{factor}", factor=Name(name))
+        for name in study.factors
+    ]
+    crossed = factors[0]
+    for factor in factors[1:]:
+        crossed = Text.of("{first} × {second}", first=crossed, second=factor)
+    return crossed
+
+
+def _named_labels(study: Study) -> Text:
+    """Labels and controls, the first of them by name."""
+    controls = study.controls
+    labels = [name for name in study.personas if name not in controls]
+    found = study.top["findings"]["models"][0]["labels"]
+    return Text.of(
+        "{n} label ({names}){controls}" if found.value == 1 else "{n} labels ({names}){controls}",
+        n=Number.count(found),
+        names=_first_names(labels),
+        controls=Text.of(
+            ", {n} control ({names})" if len(controls) == 1 else ", {n} controls ({names})",
+            n=Number.count(study.top["controls"]),
+            names=_first_names(controls),
+        )
+        if controls
+        else Text(""),
+    )
+
+
+def _first_names(names: list[str]) -> Names:
+    """The first few of several names."""
+    more = (Text("…"),) if len(names) > LABELS_NAMED else ()
+    return Names((*(Name(name) for name in names[:LABELS_NAMED]), *more))
 
 
 def labels_and_controls(study: Study) -> Text:
@@ -128,7 +178,7 @@ def labels_and_controls(study: Study) -> Text:
 
 
 def _overview(study: Study) -> Table:
-    counts = ("robust", "shown", "fragile", "undecided", "not_rankable")
+    counts = ("robust", "established", "fragile", "undecided", "not_rankable")
     rows = []
     for model in study.models:
         total = study.of("findings", model)["total"]
@@ -185,34 +235,26 @@ def _of_model(study: Study, model: str) -> Iterator[Block]:
     yield from _cards(study, part, model, facets)
     if not len(part["tallies"]):
         return
-    yield first_table(
-        part,
-        study.id("conclusions", model),
-        Text.of(
-            "Conclusions about {model}: {counts}", model=Name(model), counts=counted(part["total"])
-        ),
-        facets,
+    if part["configurations"].value > 1:
+        yield Paragraph(legend(part), "note", facets)
+    caption = Text.of(
+        "Conclusions about {model}: {counts}", model=Name(model), counts=counted(part["total"])
     )
+    table = first_table(part, study.id("conclusions", model), caption, facets)
+    if table is not None:
+        yield table
+    yield from (Paragraph(line, facets=facets) for line in open_families(part))
     yield from _exceptions(part, facets)
-    if part["total"]["undecided"].value:
-        yield Paragraph(
-            Text.of(
-                "{undecided} of {total} conclusions are undecided. That is no finding: these "
-                "answers show neither that there is a difference nor that there is none.",
-                undecided=Number.count(part["total"]["undecided"]),
-                total=Number.count(part["total"]["total"]),
-            ),
-            facets=facets,
-        )
     yield from _folded(study, part, model, facets)
 
 
 def _cards(study: Study, part: Cursor, model: str, facets: Facets) -> Iterator[Block]:
-    """The answer: what it is about, the verdict, and the sentences that say so."""
+    """The parts of the answer: what it is about, the verdict, and the sentences that say so."""
     for answered in part["answers"]:
         said = sentence(answered["details"].value, part["numbers"])
-        if answered["verdict"].text == "not rankable":
-            said = Text.of("{first} {rest}", first=said, rest=_guessing(study, model))
+        if answered["about"].text == "accuracy":
+            barred = not part["rankable"].value
+            said = Text.of("{first} {rest}", first=said, rest=_overall(study, model, barred))
         yield Paragraph(
             said,
             "lead",
@@ -247,15 +289,24 @@ def _folded(study: Study, part: Cursor, model: str, facets: Facets) -> Iterator[
     yield from (table for table in tables if table is not None)
 
 
-def _guessing(study: Study, model: str) -> Text:
+def _overall(study: Study, model: str, barred: bool) -> Text:
     """Accuracy beside what needs no model."""
+    rows = study.top["accuracy_intervals"]["rows"]
+    overall = Estimate.of(rows.where(model=model, scope="model"), "accuracy", unit="%")
     row = study.top["chance"]["rows"].where(model=model, scope="overall")
     if row["constant"].number is None or row["chance"].number is None:
-        return Text("How often guessing is right is not known.")
+        return Text.of(
+            "Overall {accuracy}; how often guessing is right is not known.", accuracy=overall
+        )
+    template = "Overall {accuracy}; guessing gives {chance}."
+    if barred:
+        template = (
+            "Overall {accuracy}; guessing gives {chance}, always choosing the same place at best "
+            "{constant}."
+        )
     return Text.of(
-        "It is {accuracy} over all answers; guessing would give {chance}, and always choosing the "
-        "same place at best {constant}.",
-        accuracy=Number.of(row["accuracy"], unit="%"),
+        template,
+        accuracy=overall,
         chance=Number.of(row["chance"], unit="%"),
         constant=Number.of(row["constant"], unit="%"),
     )

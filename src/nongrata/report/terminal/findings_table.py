@@ -30,7 +30,7 @@ EXCEPTIONS = 4
 
 _STYLE: dict[Verdict, str] = {
     "robust": "green",
-    "shown": "green",
+    "established": "green",
     "fragile": "yellow",
     "undecided": "dim",
     "not rankable": "yellow",
@@ -43,16 +43,17 @@ _STATUS = {
 }
 COLUMNS = (
     "difference: mean over configurations with its own 95% interval, in points. rms: root mean "
-    "square difference between two configurations (labels), noise taken off. pt2: one mean square "
-    "above another, in points squared. %: IQ(2) above that of one configuration asked twice. "
+    "square difference between two configurations (labels), sampling noise removed. pt2: one mean "
+    "square above another, in points squared. %: IQ(2) above that of repetition. "
     "same way: configurations that point that way. held out: their share where one half of the "
     "questions gives the direction and the other the configurations."
 )
 VERDICTS = (
-    "robust: shown in at least 90% of the configurations. fragile: shown one way in some and the "
-    "other way in others. shown: a statement about all configurations together. undecided is no "
-    "finding, only the lack of one. The chance of anything false among what is called robust or "
-    "shown about a model is at most 5%."
+    "robust: established in at least 90% of the configurations, in the same direction. fragile: "
+    "established one way in some and the other way in others. established: a statement about all "
+    "configurations together. undecided: the data cannot tell, which is not 'no difference'. The "
+    "chance of anything false among what is called robust or established about a model is at most "
+    "5%."
 )
 
 
@@ -91,6 +92,7 @@ def findings_table(findings: Findings, model: str) -> Iterator[RenderableType]:
     part = findings.of(model)
     yield Text(f"\n{shown(part.model)}", style="bold")
     yield Text("Do conclusions survive a change of prompt and temperature?")
+    yield Padding(Text(shown(part.headline), style="bold"), (0, 0, 0, 2))
     for sentence in part.answer:
         yield Padding(Text(shown(sentence)), (0, 0, 0, 2))
     yield Text(_rests_on(part), style="dim")
@@ -116,7 +118,7 @@ def _conclusions(conclusions: Sequence[Conclusion]) -> Iterator[RenderableType]:
     """A table of what is decided, and the exceptions under it."""
     listed: list[Conclusion] = []
     more = 0
-    table = new_table("What is shown")
+    table = new_table("What is established, robust or fragile")
     table.add_column("conclusion", overflow="fold", ratio=1)
     table.add_column("difference", justify="right", overflow="fold", min_width=16)
     table.add_column("same way", justify="right", no_wrap=True)
@@ -140,7 +142,7 @@ def _conclusions(conclusions: Sequence[Conclusion]) -> Iterator[RenderableType]:
         listed += decided[:SHOWN]
         more += len(decided[SHOWN:])
     if not listed:
-        yield Text("\nNothing is shown: no conclusion is robust, and none is fragile.")
+        yield Text("\nNo conclusion is robust, fragile or established.")
         return
     yield table
     if more:
@@ -171,10 +173,9 @@ def _same_way(c: Conclusion) -> str:
 
 
 def _exceptions(c: Conclusion) -> Text:
-    words = {"established": "the other way, shown", "not shown": "not shown"}
     kinds: dict[str, list[str]] = {}
     for e in c.exceptions:
-        kinds.setdefault(words.get(e.what, e.what), []).append(shown(e.configuration))
+        kinds.setdefault(e.what, []).append(shown(e.configuration))
     said = "; ".join(
         f"{kind} in {', '.join(names[:EXCEPTIONS])}"
         + (f" and {len(names) - EXCEPTIONS} more" if len(names) > EXCEPTIONS else "")
@@ -188,10 +189,10 @@ def _tallies(part: ModelFindings) -> Iterator[RenderableType]:
         return
     table = new_table("How all conclusions came out")
     table.add_column("about", overflow="fold")
-    for name in ("all", "robust", "shown", "fragile", "undecided", "not rankable"):
+    for name in ("all", "robust", "established", "fragile", "undecided", "not rankable"):
         table.add_column(name, justify="right", no_wrap=True)
     for t in part.tallies:
-        numbers = (t.total, t.robust, t.shown, t.fragile, t.undecided, t.not_rankable)
+        numbers = (t.total, t.robust, t.established, t.fragile, t.undecided, t.not_rankable)
         table.add_row(FAMILIES[t.family], *(str(n) if n else "-" for n in numbers))
     yield table
 

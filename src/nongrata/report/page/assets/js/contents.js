@@ -1,8 +1,10 @@
-// The table of contents: open where there is room, the section in view marked in it.
+// What is folded on narrow screens; the section in view is marked in the table of contents.
 const contents = (() => {
   const WIDE = matchMedia("(min-width: 75rem)");
   const nav = document.getElementById("contents");
   const fold = nav.querySelector("details");
+  const bar = document.querySelector("form.bar > details");
+  const FITS = matchMedia("(min-width: 48rem)");
   const links = [...nav.querySelectorAll("a")];
 
   function mark(id) {
@@ -13,8 +15,10 @@ const contents = (() => {
   }
 
   function start() {
-    fold.open = WIDE.matches;
-    WIDE.addEventListener("change", () => (fold.open = WIDE.matches));
+    for (const [details, query] of [[fold, WIDE], [bar, FITS]]) {
+      details.open = query.matches;
+      query.addEventListener("change", () => (details.open = query.matches));
+    }
     nav.addEventListener("click", ({ target }) => {
       if (target.closest("a") && !WIDE.matches) fold.open = false;
     });

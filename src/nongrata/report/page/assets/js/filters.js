@@ -17,18 +17,21 @@ const filters = (() => {
 
   function fill(select) {
     const facet = select.dataset.facet;
-    const every = facet === "persona" ? page.say("none") : page.say("all");
+    const every = facet === "persona" ? page.say("nothing") : page.say("all");
     select.append(new Option(every, ""));
     for (const value of values[facet]) select.append(new Option(value, value));
     select.addEventListener("change", () => choose({ [facet]: select.value }));
   }
+
+  // a row about a label says so, or is headed by its name
+  const labelOf = (row) => row.dataset.persona ?? row.cells[0].textContent;
 
   function applyToTable(table) {
     const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
     const content = rows.filter((row) => !row.classList.contains("group"));
     for (const row of content) {
       row.toggleAttribute("data-out", isOut(row, HIDING));
-      row.classList.toggle("picked", !!choice.persona && row.dataset.persona === choice.persona);
+      row.classList.toggle("picked", !!choice.persona && labelOf(row) === choice.persona);
     }
     return content.length > 0 && content.every((row) => row.hasAttribute("data-out"));
   }
