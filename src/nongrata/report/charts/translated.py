@@ -19,9 +19,10 @@ def translated(spec: Mapping[str, Any], language: Language) -> dict[str, Any]:
     """A specification whose words are in a language; names and data stay what they are.
 
     A piece is written in the language wherever it stands: ``{"title": Name("temperature")}`` is
-    a user's name, which is never translated. Looked up are titles of axes, legends, headers and tooltips; texts that a mark shows whatever
-    the data, ``{"text": {"value": ...}}``; series named by a constant, ``{"datum": ...}``, also
-    where a scale lists them; and names and labels of inputs bound to parameters.
+    a user's name, which is never translated. Looked up are titles of axes, legends, headers and
+    tooltips; texts that a mark shows whatever the data, ``{"text": {"value": ...}}``; series named
+    by a constant, ``{"datum": ...}``, also where a scale lists them; and names and labels of
+    inputs bound to parameters.
 
     Parameters
     ----------
