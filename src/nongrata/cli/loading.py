@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nongrata.errors import NongrataError
-from nongrata.interop.imported import is_import
-from nongrata.interop.loading import load_responses
-from nongrata.manifest import Manifest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,6 +20,9 @@ def warnings_of(folder: Path) -> list[str]:
     folder
         A run directory or an imported table.
     """
+    from nongrata.interop.imported import is_import
+    from nongrata.manifest import Manifest
+
     return [] if is_import(folder) else Manifest.read(folder).warnings()
 
 
@@ -36,6 +36,8 @@ def load(folder: Path, progress: Callable[[int, int], None] | None) -> xr.Datase
     progress
         Told how many of how many rows have been read.
     """
+    from nongrata.interop.loading import load_responses
+
     dataset = load_responses(folder, progress)
     if not dataset.attrs["stored_rows"]:
         raise NongrataError(

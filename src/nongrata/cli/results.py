@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nongrata.answer_view import AnswerView, view_answers
 from nongrata.cli.analysis_options import (
     DrawsOption,
     SeedOption,
@@ -25,8 +24,10 @@ from nongrata.cli.analysis_options import (
 )
 from nongrata.cli.loading import load, warnings_of
 from nongrata.cli.options import JsonOption, RunArgument, console, error_console, print_json
-from nongrata.manifest import Manifest
 from nongrata.terminal import shorten, visible
+
+if TYPE_CHECKING:
+    from nongrata.answer_view import AnswerView
 
 
 class PersonaSet(StrEnum):
@@ -160,6 +161,9 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show the prompt sent and the answer got, side by side over configurations."""
+    from nongrata.answer_view import view_answers
+    from nongrata.manifest import Manifest
+
     asked, views = view_answers(run, question, persona=persona, model=model)
     notices = Manifest.read(run).warnings()
     if as_json:

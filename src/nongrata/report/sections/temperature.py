@@ -17,6 +17,10 @@ SETTINGS_DRAWN = 12
 _DOT = " · "
 
 
+GRID_EVERY = 4
+"""Of the grid of a curve the table has so many'th points, beside the temperatures asked."""
+
+
 def temperature_section(study: Study) -> Section:
     """Curves of accuracy over temperature, and what was asked where there are none.
 
@@ -143,7 +147,8 @@ def _table(
 ) -> Table:
     rows = []
     for setting, curve in curves:
-        kept = [p for p in curve["points"] if p["studied"].value or not studied_only]
+        every = len(curve["points"]) + 1 if studied_only else GRID_EVERY
+        kept = [p for i, p in enumerate(curve["points"]) if p["studied"].value or not i % every]
         for place, point in enumerate(kept):
             cells = (
                 Number.of(point["temperature"], 2),
