@@ -29,8 +29,8 @@ NOTHING_VARIED = (
     "survive or fail."
 )
 NOTHING = (
-    "Nothing is established: no difference between labels and none between configurations, so no "
-    "conclusion could survive or fail. A ranking of labels is not supported."
+    "Nothing is established: the data show neither that labels differ nor that configurations do, "
+    "nor that they do not. A ranking of labels is not supported."
 )
 NOT_ABOUT_LABELS = (
     "No conclusion about labels is established, so none could survive or fail, and a ranking is "

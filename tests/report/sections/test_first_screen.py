@@ -35,7 +35,9 @@ def verdicts(screen):
 
 def test_noise_is_called_nothing(screens):
     assert verdicts(screens["noise"]) == ["undecided"] * 3
-    assert screens["noise"].startswith("Nothing is established: no difference between labels")
+    assert screens["noise"].startswith(
+        "Nothing is established: the data show neither that labels differ"
+    )
     assert "| robust |" not in screens["noise"]
     assert "| fragile |" not in screens["noise"]
 
