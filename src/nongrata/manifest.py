@@ -17,6 +17,7 @@ from typing import Any
 from nongrata._version import __version__
 from nongrata.errors import NongrataError
 from nongrata.run_files import read_bytes, write_atomically
+from nongrata.wording import say
 
 FILE = "manifest.json"
 FORM = 2
@@ -116,12 +117,12 @@ class Manifest:
 
     def warnings(self) -> list[str]:
         """What a reader of anything in the run must know first."""
-        lines = []
+        lines: list[str] = []
         if self.limit is not None:
-            lines.append(f"LIMITED to {self.limit} questions: not a result")
+            lines.append(say("LIMITED to {limit} questions: not a result", limit=self.limit))
         simulated = [model for model, record in self.models.items() if not record.is_model]
         if simulated:
-            lines.append(f"SIMULATED answers, no model was asked: {', '.join(simulated)}")
+            lines.append(say("SIMULATED answers, no model was asked: {models}", models=simulated))
         return lines
 
     def write(self, folder: Path) -> None:

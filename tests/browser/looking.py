@@ -78,9 +78,10 @@ def overflow(page: Page) -> list[str]:
 
 
 def paper(page: Page, scale: float = 0.5) -> list[NDArray[np.uint8]]:
-    """The pages that printing on A4 gives, as grey images."""
+    """The pages that printing a report on A4 gives, as grey images."""
     import pypdfium2
 
+    page.locator("html[data-ready]").wait_for(state="attached")
     printed = page.pdf(format="A4", prefer_css_page_size=True)
     with pypdfium2.PdfDocument(printed) as document:
         return [

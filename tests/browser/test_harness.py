@@ -12,7 +12,8 @@ from browser.opening import Opener
 
 pytestmark = pytest.mark.browser
 
-GOOD = """<!doctype html><html lang="en"><head><title>A page</title><link rel="icon" href="data:,">
+GOOD = """<!doctype html><html lang="en" data-ready><head><title>A page</title>
+<link rel="icon" href="data:,">
 <meta name="viewport" content="width=device-width"></head><body><main><h1>A page</h1>
 <p><a href="#end">To the end</a> <button>Press</button></p>{}</main></body></html>"""
 

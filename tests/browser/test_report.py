@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.access import faults_of_tab_walk, violations
-from browser.looking import faults_of_charts, ink, overflow, paper
+from browser.looking import CHARTS, faults_of_charts, ink, overflow, paper
 from browser.opening import Opener
 from browser.runs import Made
 
@@ -45,10 +45,17 @@ def test_the_tab_key_reaches_everything(open_page: Opener, made: Made, width: in
     assert faults_of_tab_walk(page) == []
 
 
-def test_paper_shows_no_blank_sheet(open_page: Opener, made: Made) -> None:
-    sheets = [ink(sheet) for sheet in paper(open_page(made.report("demo")).page)]
+def test_paper_shows_every_chart_and_no_blank_sheet(open_page: Opener, made: Made) -> None:
+    page = open_page(made.report("demo")).page
+    sheets = [ink(sheet) for sheet in paper(page)]
     assert len(sheets) > 5
     assert min(sheets) > 0.002, sheets
+
+    charts = sum(chart.is_visible() for chart in page.locator(CHARTS).all())
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".printed svg").count() == charts
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".printed").count() == 0
 
 
 def shown(page: Page) -> list[str]:

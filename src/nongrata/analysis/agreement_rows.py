@@ -9,6 +9,7 @@ from nongrata.analysis.estimated import Estimated
 from nongrata.analysis.selection import LeftOut
 from nongrata.stats.figure import Figure
 from nongrata.stats.iq_and_kappa import Link
+from nongrata.wording import say
 
 About = Literal["correctness", "option"]
 Scope = Literal["labels", "label", "factor"]
@@ -80,7 +81,7 @@ class AgreementRow:
         for entry in self.total:
             if entry.of == m:
                 return entry.share
-        return Estimated.undefined(f"total agreement of {m} was not computed")
+        return Estimated.undefined(say("total agreement of {m} was not computed", m=m))
 
 
 @dataclass(frozen=True, slots=True)

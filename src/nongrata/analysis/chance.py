@@ -23,6 +23,7 @@ from nongrata.stats.chance import (
 )
 from nongrata.stats.multiplicity import holm
 from nongrata.stats.position_bias import PositionBias, position_bias
+from nongrata.wording import as_said, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -125,28 +126,61 @@ class ChanceRow:
         """The verdict as a sentence."""
         about = f"{self.model}" + (f", {self.name}" if self.name else "")
         if self.verdict == "unknown":
-            return f"{about}: accuracy against chance is unknown ({self.reason}); nothing is ranked"
-        constant = f"{self.constant:.1f}%" if np.isfinite(self.constant) else "not known"
-        baseline = (
-            f"chance {self.chance:.1f}%, best constant answer {constant}, "
-            f"{self.questions:,} questions"
+            return say(
+                "{about}: accuracy against chance is unknown ({reason}); nothing is ranked",
+                about=about,
+                reason=as_said(self.reason),
+            )
+        known = bool(np.isfinite(self.constant))
+        baseline = say(
+            "chance {chance}%, best constant answer {constant}, {questions} questions",
+            chance=f"{self.chance:.1f}",
+            constant=f"{self.constant:.1f}%" if known else as_said("not known"),
+            questions=f"{self.questions:,}",
         )
-        sentence = f"{about}: accuracy {self.accuracy:.1f}% is {self.verdict} ({baseline}"
+        values: dict[str, Any] = {
+            "about": about,
+            "accuracy": f"{self.accuracy:.1f}",
+            "verdict": as_said(self.verdict),
+            "baseline": baseline,
+        }
         if self.rankable:
-            return f"{sentence})"
+            return say("{about}: accuracy {accuracy}% is {verdict} ({baseline})", **values)
         p = self.p_chance if self.verdict == "not above chance" else self.p_constant
-        adjusted = f"; {self.p_adjusted:.2g} among {self.tests} tests" if self.tests > 1 else ""
-        return f"{sentence}, one-sided p = {p:.2g}{adjusted}); labels must not be ranked"
+        values["p"] = f"{p:.2g}"
+        if self.tests > 1:
+            return say(
+                "{about}: accuracy {accuracy}% is {verdict} ({baseline}, one-sided p = {p}; "
+                "{adjusted} among {tests} tests); labels must not be ranked",
+                adjusted=f"{self.p_adjusted:.2g}",
+                tests=self.tests,
+                **values,
+            )
+        return say(
+            "{about}: accuracy {accuracy}% is {verdict} ({baseline}, one-sided p = {p}); labels "
+            "must not be ranked",
+            **values,
+        )
 
     def position_sentence(self) -> str:
         """What the preference for a place does, as a sentence."""
         about = f"{self.model}" + (f", {self.name}" if self.name else "")
-        return (
-            f"{about}: place {self.favourite + 1} is chosen in {self.favourite_share:.1f}% of the "
-            f"answers and right in {self.favourite_gold:.1f}%; answers are right in "
-            f"{self.read_only:.1f}%, and would be in {self.blind:.1f}% by such choices of places "
-            f"alone: position bias {'' if self.position_dominates else 'does not '}dominate"
-            f"{'s' if self.position_dominates else ''}"
+        does = (
+            "position bias dominates"
+            if self.position_dominates
+            else ("position bias does not dominate")
+        )
+        return say(
+            "{about}: place {place} is chosen in {chosen}% of the answers and right in {right}%; "
+            "answers are right in {read}%, and would be in {blind}% by such choices of places "
+            "alone: {does}",
+            about=about,
+            place=self.favourite + 1,
+            chosen=f"{self.favourite_share:.1f}",
+            right=f"{self.favourite_gold:.1f}",
+            read=f"{self.read_only:.1f}",
+            blind=f"{self.blind:.1f}",
+            does=as_said(does),
         )
 
 

@@ -18,6 +18,7 @@ from nongrata.stats.contrasts import Means, linear_totals, means_with_intervals
 from nongrata.stats.random_levels import SampledMean, mean_over_sampled_levels
 from nongrata.stats.sign_flips import Flips, flip_p, flip_p_together
 from nongrata.stats.specification_curve import Curve, curve
+from nongrata.wording import say
 
 _FLIPS, _TOGETHER = 41, 42
 """What the random numbers of the sign flips and of the critical values are named after."""
@@ -242,7 +243,7 @@ class _Tables:
             return cls(nothing, (), "no factor is read as a sample of levels")
         for f in sampled:
             if sizes[f] < 2:
-                why = f"{cube.factors[f]} has one level, so its spread is unknown"
+                why = say("{f} has one level, so its spread is unknown", f=cube.factors[f])
                 return cls(nothing, shape, why)
         if len(np.unique(levels, axis=0)) < int(np.prod(sizes)):
             return cls(nothing, shape, "not every combination of levels was asked")

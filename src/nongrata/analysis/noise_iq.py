@@ -24,6 +24,7 @@ from nongrata.stats.iq_same_configuration import (
     same_configuration_sizes,
 )
 from nongrata.stats.units import Units
+from nongrata.wording import say
 
 _NONE_RIGHT = "no persona has a question right in any configuration"
 _FEW = "fewer than two clusters of questions"
@@ -64,9 +65,12 @@ class Repeats:
         without = ~enough[:, configurations]
         if not without.any():
             return ""
-        return (
-            f"not estimable: {int(without.sum())} of {without.size} cells have neither "
-            f"probabilities nor {m} replicates"
+        return say(
+            "not estimable: {missing} of {cells} cells have neither probabilities nor {m} "
+            "replicates",
+            missing=int(without.sum()),
+            cells=without.size,
+            m=m,
         )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 from nongrata.analysis.chance import ChanceCheck
 from nongrata.analysis.cube import Cube
 from nongrata.analysis.outcomes import OutcomeRates, OutcomeRow
+from nongrata.wording import say
 
 MANY_UNREAD = 5.0
 """Per cent of answers that could not be read from which on a notice says so."""
@@ -56,11 +57,11 @@ def notices_of(cube: Cube, outcomes: OutcomeRates, chance: ChanceCheck) -> tuple
     if cube.limited:
         notices.append(Notice("limited", "this run was limited: its figures are not a result"))
     notices.extend(
-        Notice("damage", f"damaged: {item}; run the same study again to repair it")
+        Notice("damage", say("damaged: {item}; run the same study again to repair it", item=item))
         for item in cube.damage
     )
     notices.extend(
-        Notice("simulated", f"{model} is simulated: no language model was asked")
+        Notice("simulated", say("{model} is simulated: no language model was asked", model=model))
         for model in cube.simulated
     )
     for row in outcomes.of("model"):
@@ -71,9 +72,13 @@ def notices_of(cube: Cube, outcomes: OutcomeRates, chance: ChanceCheck) -> tuple
         notices.append(
             Notice(
                 "readings",
-                f"answers are read in {len(cube.readings)} ways ({', '.join(cube.readings)}), and "
-                "figures over all configurations pool them; compare levels of the factor that says "
-                "how before you read anything out of the whole",
+                say(
+                    "answers are read in {ways} ways ({readings}), and figures over all "
+                    "configurations pool them; compare levels of the factor that says how before "
+                    "you read anything out of the whole",
+                    ways=len(cube.readings),
+                    readings=cube.readings,
+                ),
             )
         )
     notices.extend(Notice("numerical_floor", said) for said in cube.floor)
@@ -92,9 +97,14 @@ def _about_chance(chance: ChanceCheck, model: str) -> list[Notice]:
             notices.append(
                 Notice(
                     "chance",
-                    f"{model}: {weak} of {len(configurations)} configurations are not shown to be "
-                    "above chance and above the best constant answer; which label comes first "
-                    "there says nothing",
+                    say(
+                        "{model}: {weak} of {configurations} configurations are not shown to be "
+                        "above chance and above the best constant answer; which label comes first "
+                        "there says nothing",
+                        model=model,
+                        weak=weak,
+                        configurations=len(configurations),
+                    ),
                 )
             )
     if overall.position_dominates:
@@ -108,9 +118,15 @@ def _about_answers(row: OutcomeRow) -> list[Notice]:
         notices.append(
             Notice(
                 "missing",
-                f"{row.model}: {row.missing:,} of {row.wanted:,} answers are missing "
-                f"({row.error:,} errors, {row.not_obtained:,} not obtained); "
-                "they count neither as right nor as wrong",
+                say(
+                    "{model}: {missing} of {wanted} answers are missing ({errors} errors, "
+                    "{not_obtained} not obtained); they count neither as right nor as wrong",
+                    model=row.model,
+                    missing=f"{row.missing:,}",
+                    wanted=f"{row.wanted:,}",
+                    errors=f"{row.error:,}",
+                    not_obtained=f"{row.not_obtained:,}",
+                ),
             )
         )
     there = row.answered + row.unread
@@ -118,8 +134,12 @@ def _about_answers(row: OutcomeRow) -> list[Notice]:
         notices.append(
             Notice(
                 "unread",
-                f"{row.model}: {100 * row.unread / there:.0f}% of the answers could not be read "
-                "and count as not correct; see the bounds of accuracy",
+                say(
+                    "{model}: {share}% of the answers could not be read and count as not correct; "
+                    "see the bounds of accuracy",
+                    model=row.model,
+                    share=f"{100 * row.unread / there:.0f}",
+                ),
             )
         )
     return notices

@@ -9,8 +9,7 @@ from nongrata.conclusions.effects import CONFIGURATION, INTERACTION, LABELS, QUE
 from nongrata.conclusions.headline import established, moving_factors
 from nongrata.conclusions.model import Conclusion
 from nongrata.conclusions.number_sentences import at_all, said_of
-from nongrata.conclusions.sentences import as_said, together
-from nongrata.wording import say
+from nongrata.wording import as_said, say, together
 
 NOTHING_VARIED = "One configuration was run, so nothing was varied."
 EQUAL = 0.005

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from nongrata.conclusions.sentences import as_said
 from nongrata.stats.figure import Figure
-from nongrata.wording import say
+from nongrata.wording import as_said, say
 
 AnswerAbout = Literal["order", "accuracy", "questions"]
 AnswerVerdict = Literal[

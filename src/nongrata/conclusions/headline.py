@@ -21,8 +21,7 @@ from nongrata.conclusions.answered import AnswerNumbers
 from nongrata.conclusions.effects import CONFIGURATION, INTERACTION, LABELS, QUESTIONS
 from nongrata.conclusions.model import Conclusion
 from nongrata.conclusions.number_sentences import said_of
-from nongrata.conclusions.sentences import as_said, together
-from nongrata.wording import say
+from nongrata.wording import as_said, say, together
 
 NOTHING_VARIED = (
     "It cannot be told: one configuration was run, so nothing was varied, and no conclusion could "

@@ -28,6 +28,7 @@ import numpy as np
 from nongrata.stats.accuracy import Floats
 from nongrata.stats.figure import Figure
 from nongrata.stats.variance_components import Components
+from nongrata.wording import say
 
 Coefficient = Literal["relative", "absolute"]
 REPLICATE = "replicate"
@@ -257,7 +258,7 @@ def needed(
     if at_one <= allowed + slack:
         return Needed(facet, which, goal, Figure(1.0), limit)
     if a >= allowed - slack or b <= 0:
-        reason = f"no number of levels is enough: {goal:g} is beyond reach"
+        reason = say("no number of levels is enough: {goal} is beyond reach", goal=f"{goal:g}")
         return Needed(facet, which, goal, Figure.undefined(reason), limit)
     return Needed(facet, which, goal, Figure(float(math.ceil(b / (allowed - a) - 1e-9))), limit)
 

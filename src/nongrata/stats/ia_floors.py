@@ -25,6 +25,7 @@ from nongrata.stats.accuracy import Array, Bools, Floats
 from nongrata.stats.figure import Figure
 from nongrata.stats.ia_pairs import Pairs, exchangeable_variance
 from nongrata.stats.units import Units
+from nongrata.wording import say
 
 _FOLD = math.sqrt(2.0 / math.pi)
 """E|z| of a standard normal z."""
@@ -166,8 +167,11 @@ def rerun_floor(noise: Array, present: Bools) -> Figure:
     unknown = int(np.isnan(total[cells]).sum())
     if unknown:
         return Figure.undefined(
-            f"not estimable: {unknown} of {int(cells.sum())} cells were drawn once, without "
-            "probabilities"
+            say(
+                "not estimable: {unknown} of {cells} cells were drawn once, without probabilities",
+                unknown=unknown,
+                cells=int(cells.sum()),
+            )
         )
     sd = np.sqrt(np.maximum(total[cells], 0.0)) / n[cells]
     return Figure(100.0 * math.sqrt(2.0) * _FOLD * float(sd.mean()))

@@ -31,6 +31,7 @@ from nongrata.stats.agreement import Terms, category_counts, coefficients, terms
 from nongrata.stats.figure import Figure
 from nongrata.stats.ranks import average_ranks
 from nongrata.stats.units import Units
+from nongrata.wording import say
 
 Way = Literal["same_answers", "question_halves", "configuration_halves"]
 
@@ -237,7 +238,7 @@ def correlation(a: Array, b: Array) -> tuple[Figure, Figure]:
     both = np.isfinite(a) & np.isfinite(b)
     if both.sum() < FEWEST_LABELS:
         few = Figure.undefined(
-            f"not estimable: fewer than {FEWEST_LABELS} labels have both figures"
+            say("not estimable: fewer than {n} labels have both figures", n=FEWEST_LABELS)
         )
         return few, few
     x, y = a[both], b[both]
