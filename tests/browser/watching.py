@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 INSIDE = {"data", "blob", "about"}
 """Schemes of addresses that hold what they name."""
 
-NO_FAULT = {'WARN Dropping "fit-y" because spec has discrete height.'}
-"""What Vega-Lite says of every chart that is as wide as its place and as high as its rows."""
-
 ACTED = "Object.defineProperty(window, 'pwned', {set() { console.error('text was executed'); }});"
 """Makes it an error of the console when hostile text of ``tests/hostile.py`` acts."""
 
@@ -45,7 +42,7 @@ class Watched:
         page.on("websocket", lambda socket: self.complaints.append(f"asked for {socket.url}"))
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"} and message.text not in NO_FAULT:
+        if message.type in {"error", "warning"}:
             self.complaints.append(f"console {message.type}: {message.text}")
 
     def _dialog(self, dialog: Dialog) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nongrata.report.charts.rows import distinct, row_axis, size_of
+from nongrata.report.charts.rows import distinct, has_any, row_axis, size_of
 from nongrata.report.charts.theme import CATEGORIES
 from nongrata.report.document.blocks import Chart, Dataset, Facets, Field, Table
 from nongrata.report.document.cursor import Cursor
@@ -116,7 +116,9 @@ def forest_chart(
     ]
     base = alt.Chart(alt.NamedData(data.name)).encode(y=row_axis())
     scale = alt.Scale(zero=forest.reference == 0, nice=True)
-    x = alt.X("low:Q", title=forest.axis, scale=scale, axis=alt.Axis(tickCount=6))
+    along: dict[str, Any] = {
+        "title": forest.axis, "scale": scale, "axis": alt.Axis(tickCount=6),
+    }  # fmt: skip
     stroke: Any = alt.Undefined
     color: Any = alt.Undefined
     shape: Any = alt.Undefined
@@ -130,13 +132,15 @@ def forest_chart(
     # no filter: rules and points must share a source, or colour and shape get a legend each
     known = alt.condition("isValid(datum.low) && isValid(datum.high)", alt.value(1), alt.value(0))
     intervals = base.mark_rule(strokeWidth=2, invalid=None, **_paint(groups)).encode(
-        x=x, x2="high:Q", stroke=stroke, opacity=known
+        x=alt.X("low:Q", **along), x2="high:Q", stroke=stroke, opacity=known
     )
     points = base.mark_point(filled=True, opacity=1, invalid=None, **_paint(groups))
     picked = alt.condition("datum.row === persona", alt.value(260), alt.value(75))
     size = picked if forest.by == "persona" else alt.value(75)
-    points = points.encode(x="value:Q", color=color, shape=shape, size=size, tooltip=tooltip)
-    layers = [intervals, points]
+    points = points.encode(
+        x=alt.X("value:Q", **along), color=color, shape=shape, size=size, tooltip=tooltip
+    )
+    layers = [intervals, points] if has_any(data, "low") else [points]
     if forest.reference is not None:
         line = alt.Chart(alt.NamedData(data.name)).mark_rule(opacity=0.5, strokeDash=[3, 3])
         layers.insert(0, line.encode(x=alt.datum(forest.reference)))

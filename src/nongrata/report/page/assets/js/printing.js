@@ -18,6 +18,7 @@ const printing = (() => {
     // nothing in drawing waits for a timer or a network, so all of it is done before the page is
     // laid out for paper
     addEventListener("beforeprint", () => {
+      if (!document.documentElement.dataset.ready) return; // no data yet: tables alone are printed
       for (const place of charts.places()) {
         if (charts.isVisible(place) && place.dataset.state !== "failed") draw(place).catch(console.error);
       }
