@@ -177,6 +177,7 @@ export class QuestionView {
     const query = here();
     const names = [query.get("cell"), query.get("beside")].filter((name) => name);
     const place = document.getElementById("cells");
+    if (!place) return; // the question is still loading, and looks here when it is built
     let found;
     try {
       found = await this.#cells.of(Promise.all(names.map((name) => this.#cell(name))));
