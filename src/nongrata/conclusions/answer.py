@@ -79,7 +79,10 @@ def _order(effects: Effects, numbers: AnswerNumbers, rankable: bool) -> Answered
     if LABELS not in effects:
         return _answered("order", "undecided", "It takes two labels.")
     if not rankable:
-        why = "Accuracy may be chance alone, and so may any difference between labels."
+        why = (
+            "Accuracy is not shown to be above guessing and above always choosing the same place, "
+            "so differences between labels may be chance."
+        )
         return _answered("order", "not rankable", why)
     out = [_pairs(numbers)]
     if established(effects, LABELS):

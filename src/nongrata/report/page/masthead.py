@@ -56,17 +56,20 @@ def _subtitle(top: Cursor) -> Text:
         "configurations": Number.count(top["configurations"]),
         "questions": Number.count(top["questions"]),
     }
+    parts = {
+        name: Text.of(f"{{n}} {name[:-1]}" if n.value == 1 else f"{{n}} {name}", n=n)
+        for name, n in sizes.items()
+    }
     if len(models) == 1:
         return Text.of(
-            "{model}: {labels} labels × {configurations} configurations × {questions} questions",
+            "{model}: {labels} × {configurations} × {questions}",
             model=Name(models[0].text),
-            **sizes,
+            **parts,
         )
     return Text.of(
-        "{models} models: {labels} labels × {configurations} configurations × "
-        "{questions} questions",
+        "{models} models: {labels} × {configurations} × {questions}",
         models=Number.count(models),
-        **sizes,
+        **parts,
     )
 
 

@@ -45,7 +45,8 @@ LEGEND = {
     "fragile": "{verdict}: established one way in some and the other way in others",
     "established": "{verdict}: about all configurations together",
     "undecided": "{verdict}: the data cannot tell, which is not “no difference”",
-    "not rankable": "{verdict}: accuracy is not shown to be above guessing",
+    "not rankable": "{verdict}: accuracy is not shown to be above guessing and the best "
+    "constant answer",
 }
 UNITS = {
     ("best", "points"): "points ahead of the next",

@@ -112,7 +112,7 @@ def _lead(model: str, part: Cursor, rows: Sequence[Cursor]) -> Iterator[Paragrap
             facets,
         )
     best = by_choice.get("best_label")
-    if best is not None and best["optimism"].number is not None:
+    if best is not None and best["chosen"] and best["optimism"].number is not None:
         names = tuple(Name(str(name)) for name in best["chosen"].value[:NAMES_SAID])
         yield Paragraph(
             Text.of(
