@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class Pin:
     @property
     def override(self) -> str:
         """The option that pins it."""
-        return f"--set models.{self.place}.hub.revision={self.latest}"
+        return f"--set {shlex.quote(f'models.{self.place}.hub.revision={as_yaml(self.latest)}')}"
 
 
 def find_pins(reference: str, *, every: bool = False, latest: Latest | None = None) -> list[Pin]:
@@ -86,10 +87,10 @@ def pinned_text(reference: str, pins: list[Pin]) -> str:
     text = preset_text(reference) if preset else read_text(path)
     lines = text.splitlines(keepends=True)
     for pin in pins:
-        old = re.escape(pin.pinned) if pin.pinned else "null|~|"
+        old = f"['\"]?{re.escape(pin.pinned)}['\"]?" if pin.pinned else "null|~|"
         form = rf"(\brevision:)[ ]*(?:{old})(?=[ ]*(?:[,}}#]|$))"
         line = "" if pin.line is None else lines[pin.line - 1]
-        new, count = re.subn(form, rf"\g<1> {pin.latest}", line.rstrip("\r\n"))
+        new, count = re.subn(form, rf"\g<1> {as_yaml(pin.latest)}", line.rstrip("\r\n"))
         if count != 1 or pin.line is None:
             raise NongrataError(
                 f"the revision of '{pin.model}' does not stand on one line of its own text",
@@ -98,6 +99,17 @@ def pinned_text(reference: str, pins: list[Pin]) -> str:
             )
         lines[pin.line - 1] = new + line[len(line.rstrip("\r\n")) :]
     return "".join(lines)
+
+
+def as_yaml(commit: str) -> str:
+    """A commit as a YAML text: in quotes where it could be read as a number.
+
+    Examples
+    --------
+    >>> as_yaml("0a1b"), as_yaml("0123"), as_yaml("12e4")
+    ('0a1b', "'0123'", "'12e4'")
+    """
+    return commit if re.search("[a-df-z]", commit) else f"'{commit}'"
 
 
 def latest_commit(repo: str) -> str:

@@ -142,7 +142,7 @@ def forest_chart(
     )
     layers = [intervals, points] if has_any(data, "low") else [points]
     if forest.reference is not None:
-        line = alt.Chart(alt.NamedData(data.name)).mark_rule(opacity=0.5, strokeDash=[3, 3])
+        line = alt.Chart(base.data).mark_rule(opacity=0.5, strokeDash=[3, 3])
         layers.insert(0, line.encode(x=alt.datum(forest.reference)))
     chart = alt.layer(*layers).properties(**size_of(data, 22))
     spec = chart.to_dict(validate=False)

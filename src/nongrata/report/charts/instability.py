@@ -94,7 +94,7 @@ def ia_chart(
     bars = base.mark_bar(color=CATEGORIES[5], opacity=0.45, height=10, yOffset=_UP).encode(
         x=alt.X("ia:Q", title="points")
     )
-    zero = alt.Chart(alt.NamedData(data.name)).mark_rule(opacity=0.5).encode(x=alt.datum(0))
+    zero = alt.Chart(base.data).mark_rule(opacity=0.5).encode(x=alt.datum(0))
     reach = (
         base.transform_filter("isValid(datum.low)")
         .mark_rule(color=CATEGORIES[6], strokeWidth=2, yOffset=_DOWN)

@@ -84,7 +84,7 @@ def slug(name: str) -> str:
     Examples
     --------
     >>> slug("a-20-year-old"), slug("<b>")
-    ('a-20-year-old', 'b-6eeb')
+    ('a-20-year-old', 'b-507c')
     """
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
     if plain == name:
