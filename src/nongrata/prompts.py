@@ -13,7 +13,7 @@ import json
 import string
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -86,6 +86,12 @@ class Presentation:
     layout: tuple[str, ...]
 
 
+@lru_cache(maxsize=1024)
+def _fields(part: Presentation | Decoding) -> dict[str, Any]:
+    """Fields of a part that many skeletons share; the result is only read."""
+    return asdict(part)
+
+
 @dataclass(frozen=True, slots=True)
 class Skeleton:
     """All of a prompt that does not depend on the question.
@@ -129,10 +135,10 @@ class Skeleton:
             "after": self.after,
             "prefill": self.prefill,
             "reading": self.reading,
-            "presentation": asdict(self.presentation),
+            "presentation": _fields(self.presentation),
             # one forward pass reads no generated token: no length limit, and its truncation is
             # applied to what was read
-            "decoding": asdict(self.decoding) if self.reading == "free" else None,
+            "decoding": _fields(self.decoding) if self.reading == "free" else None,
         }
         if self.final_letter:
             content["final_letter"] = True
