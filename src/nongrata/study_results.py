@@ -14,8 +14,7 @@ from nongrata.analysis.result import Result
 from nongrata.analysis.unread import Unread, take_unread
 from nongrata.conclusions.findings import findings
 from nongrata.conclusions.model import Findings
-from nongrata.errors import NongrataError
-from nongrata.interop.loading import load_responses
+from nongrata.interop.loading import load_answers
 from nongrata.provenance import Provenance, provenance
 from nongrata.run_path import run_path
 from nongrata.temperature_curves import TemperatureCurves, temperature_curves
@@ -83,11 +82,7 @@ def study_results(
     folder = run_path(folder)
     step = progress or _nobody
     origin = provenance(folder)
-    responses = load_responses(folder, step("reading answers"))
-    if not responses.attrs["stored_rows"]:
-        raise NongrataError(
-            "the run has no answers yet", where=folder, fix="run its study into it first"
-        )
+    responses = load_answers(folder, step("reading answers"))
     analysis = analyze(
         responses,
         value=value,

@@ -77,10 +77,8 @@ def results_of(
         The options.
     """
     from nongrata.analysis.model_data import Resampling
-    from nongrata.cli.loading import warnings_of
     from nongrata.study_results import study_results
 
-    warnings_of(run)  # that there are answers is said before anything is drawn
     return study_results(
         run,
         value=value.value,

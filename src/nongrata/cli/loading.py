@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nongrata.errors import NongrataError
-
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -36,11 +34,6 @@ def load(folder: Path, progress: Callable[[int, int], None] | None) -> xr.Datase
     progress
         Told how many of how many rows have been read.
     """
-    from nongrata.interop.loading import load_responses
+    from nongrata.interop.loading import load_answers
 
-    dataset = load_responses(folder, progress)
-    if not dataset.attrs["stored_rows"]:
-        raise NongrataError(
-            "the run has no answers yet", where=folder, fix="run its study into it first"
-        )
-    return dataset
+    return load_answers(folder, progress)

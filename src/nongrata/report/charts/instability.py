@@ -100,7 +100,7 @@ def ia_chart(
         .mark_rule(color=CATEGORIES[6], strokeWidth=2, yOffset=_DOWN)
         .encode(x="low:Q", x2="high:Q")
     )
-    there = [kind for kind in _KINDS if any(v is not None for v in data.fields[kind[0]].values)]
+    there = [kind for kind in _KINDS if has_any(data, kind[0])]
     marks = [_marks(base, there, place) for place in range(len(there))]
     chart = alt.layer(bars, zero, *([reach] if has_any(data, "low") else []), *marks).properties(
         **size_of(data, 46)

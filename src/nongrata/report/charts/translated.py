@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nongrata.report.charts.reserved_names import unreserved
 from nongrata.report.document.blocks import Field
 from nongrata.report.document.pieces import Name, Names, Text, Verdict
 from nongrata.report.document.plain import plain
@@ -22,7 +23,7 @@ def translated(spec: Mapping[str, Any], language: Language) -> dict[str, Any]:
     a user's name, which is never translated. Looked up are titles of axes, legends, headers and
     tooltips; texts that a mark shows whatever the data, ``{"text": {"value": ...}}``; series named
     by a constant, ``{"datum": ...}``, also where a scale lists them; and names and labels of
-    inputs bound to parameters.
+    inputs bound to parameters. No name is one that a drawing library cannot have.
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ def translated(spec: Mapping[str, Any], language: Language) -> dict[str, Any]:
     {'color': {'datum': 'ruido', 'scale': {'domain': ['ruido', 'rank']}}}
     """
     walker = _Walker(language, frozenset(_constants(spec)))
-    return {key: walker.value(key, value) for key, value in spec.items()}
+    said = {key: walker.value(key, value) for key, value in spec.items()}
+    return dict(unreserved(said))
 
 
 def written(field: Field, language: Language) -> list[Any]:
@@ -59,7 +61,8 @@ def written(field: Field, language: Language) -> list[Any]:
     >>> written(Field.names([Text("robust"), Name("robust"), 2]), spanish)
     ['robusta', 'robust', 2]
     """
-    return [plain(v, language) if isinstance(v, _PIECES) else v for v in field.values]
+    shown = [plain(v, language) if isinstance(v, _PIECES) else v for v in field.values]
+    return list(unreserved(shown))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from nongrata.report.charts.long_names import renamed, short_names
-from nongrata.report.charts.reserved_names import unreserved
 from nongrata.report.charts.theme import Theme, config
 from nongrata.report.charts.translated import translated, written
 from nongrata.report.document.blocks import Chart
@@ -31,14 +30,12 @@ def full_specification(chart: Chart, language: Language, theme: Theme = "light")
         Light, for print, or dark.
     """
     columns = {
-        dataset.name: {
-            name: unreserved(written(field, language)) for name, field in dataset.fields.items()
-        }
+        dataset.name: {name: written(field, language) for name, field in dataset.fields.items()}
         for dataset in chart.data
     }
     short = short_names(v for each in columns.values() for values in each.values() for v in values)
     datasets = {name: _rows(each) for name, each in renamed(columns, short).items()}
-    spec: dict[str, Any] = _sized(renamed(unreserved(translated(chart.spec, language)), short))
+    spec: dict[str, Any] = _sized(renamed(translated(chart.spec, language), short))
     return spec | {
         "datasets": datasets,
         "config": _in_font(config(theme)) | {"background": BACKGROUNDS[theme]},

@@ -7,7 +7,6 @@ import gzip
 import json
 from typing import Any
 
-from nongrata.report.charts.reserved_names import unreserved
 from nongrata.report.charts.theme import config
 from nongrata.report.charts.translated import translated, written
 from nongrata.report.document.blocks import Chart, Dataset, Document
@@ -131,7 +130,7 @@ def compact(values: list[Any]) -> dict[str, Any]:
 
 def _chart(chart: Chart, language: Language) -> dict[str, Any]:
     return {
-        "spec": unreserved(translated(chart.spec, language)),
+        "spec": translated(chart.spec, language),
         "title": plain(chart.title, language),
         "data": [dataset.name for dataset in chart.data],
     }
@@ -140,7 +139,6 @@ def _chart(chart: Chart, language: Language) -> dict[str, Any]:
 def _columns(dataset: Dataset, language: Language) -> dict[str, Any]:
     """Its columns, each with the place of its numbers in the results."""
     return {
-        name: compact(unreserved(written(field, language)))
-        | ({"path": field.path} if field.path else {})
+        name: compact(written(field, language)) | ({"path": field.path} if field.path else {})
         for name, field in dataset.fields.items()
     }
